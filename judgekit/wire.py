@@ -1,0 +1,163 @@
+"""What travels between the core and a judge: typed questions out, typed answers back.
+
+Nothing here knows a word of the domain (no claims, no metrics), so any kind of judge can stand behind it:
+a chat model that writes text, a decision model that returns probabilities, a classifier.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+
+class Wire(BaseModel):
+    """Base of all wire records: frozen, and strict about unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def canonical(value: object) -> str:
+    """The one JSON text of a value: sorted keys, no spaces, text as it is. Hashes are taken of this."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def digest(value: object) -> str:
+    """First 32 hex digits of the SHA-256 of the canonical JSON."""
+    return hashlib.sha256(canonical(value).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+# --- questions -------------------------------------------------------------------------------
+
+
+class Option(Wire):
+    """One possible answer and what it means."""
+
+    value: str
+    description: str = ""
+
+
+class Choice(Wire):
+    """One of several named labels. A judge that writes text is also asked for a verbatim quote from one of the
+    passages named in `quote_from`."""
+
+    kind: Literal["choice"] = "choice"
+    id: str
+    text: str
+    options: tuple[Option, ...]
+    quote_from: tuple[str, ...] = ()
+
+
+class Grade(Wire):
+    """One of several ordered levels, lowest first."""
+
+    kind: Literal["grade"] = "grade"
+    id: str
+    text: str
+    options: tuple[Option, ...]
+
+
+class YesNo(Wire):
+    """Yes or no. `options` say what each means, `yes` first."""
+
+    kind: Literal["yes_no"] = "yes_no"
+    id: str
+    text: str
+    options: tuple[Option, ...] = (Option(value="yes"), Option(value="no"))
+
+
+class Texts(Wire):
+    """An extraction: a list of short texts, possibly empty. Only a judge that writes text can answer it."""
+
+    kind: Literal["texts"] = "texts"
+    id: str
+    text: str
+
+
+Question = Annotated[Choice | Grade | YesNo | Texts, Field(discriminator="kind")]
+
+
+class JudgeRequest(Wire):
+    """One call: a role, one shared input, and typed questions about it, each with its own id.
+
+    `ask` is the one sentence that every question's `text` completes; `note` is added when something is asked again.
+    """
+
+    task: str
+    role: str
+    input: str
+    ask: str
+    questions: tuple[Question, ...]
+    note: str = ""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(question.id for question in self.questions)
+
+    def only(self, ids: set[str], *, note: str = "") -> JudgeRequest:
+        """The same request with some of its questions."""
+        kept = tuple(question for question in self.questions if question.id in ids)
+        return self.model_copy(update={"questions": kept, "note": note})
+
+
+# --- answers ---------------------------------------------------------------------------------
+
+
+class Quote(Wire):
+    """A quote as the judge gave it, not yet checked against anything."""
+
+    source: str
+    text: str
+
+
+class Answer(Wire):
+    """The answer to one question: a label (`yes`/`no` for yes/no questions) or, for an extraction, texts.
+
+    Where the judge failed both are None and `cause` says why; `raw` then keeps what it wrote.
+    """
+
+    id: str
+    label: str | None = None
+    texts: tuple[str, ...] | None = None
+    probabilities: dict[str, float] | None = None
+    quote: Quote | None = None
+    cause: str | None = None
+    raw: str | None = None
+    calls: tuple[str, ...] = ()
+
+    @property
+    def is_answered(self) -> bool:
+        return self.label is not None or self.texts is not None
+
+
+class JudgeReply(Wire):
+    """What an endpoint sent back for one call, as far as anything depends on it. `text` is what is read."""
+
+    text: str | None
+    finish: str | None = None
+    refusal: str | None = None
+    reasoning: str | None = None
+    model: str | None = None
+    fingerprint: str | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+# --- who answers -----------------------------------------------------------------------------
+
+
+class JudgeSpec(Wire):
+    """Who answers, and how it is asked. `resolved` is the model that the endpoint says it is."""
+
+    model: str
+    base_url: str
+    form: str = "chat"
+    params: dict[str, JsonValue] = {}
+    resolved: str | None = None
+
+    @property
+    def judge_id(self) -> str:
+        """Identity of the answerer: part of every cache key and of every metric's pin."""
+        return digest(self.model_dump(mode="json"))
