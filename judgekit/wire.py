@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -39,41 +40,41 @@ class Option(Wire):
     description: str = ""
 
 
-class Choice(Wire):
+class _Question(Wire):
+    """What all questions have: an id, a sentence that asks (`ask`), and the item it is asked of (`text`)."""
+
+    id: str
+    ask: str
+    text: str = ""
+
+
+class Choice(_Question):
     """One of several named labels. A judge that writes text is also asked for a verbatim quote from one of the
     passages named in `quote_from`."""
 
     kind: Literal["choice"] = "choice"
-    id: str
-    text: str
     options: tuple[Option, ...]
     quote_from: tuple[str, ...] = ()
 
 
-class Grade(Wire):
+class Grade(_Question):
     """One of several ordered levels, lowest first."""
 
     kind: Literal["grade"] = "grade"
-    id: str
-    text: str
     options: tuple[Option, ...]
 
 
-class YesNo(Wire):
+class YesNo(_Question):
     """Yes or no. `options` say what each means, `yes` first."""
 
     kind: Literal["yes_no"] = "yes_no"
-    id: str
-    text: str
     options: tuple[Option, ...] = (Option(value="yes"), Option(value="no"))
 
 
-class Texts(Wire):
+class Texts(_Question):
     """An extraction: a list of short texts, possibly empty. Only a judge that writes text can answer it."""
 
     kind: Literal["texts"] = "texts"
-    id: str
-    text: str
 
 
 Question = Annotated[Choice | Grade | YesNo | Texts, Field(discriminator="kind")]
@@ -82,24 +83,24 @@ Question = Annotated[Choice | Grade | YesNo | Texts, Field(discriminator="kind")
 class JudgeRequest(Wire):
     """One call: a role, one shared input, and typed questions about it, each with its own id.
 
-    `ask` is the one sentence that every question's `text` completes; `note` is added when something is asked again.
+    `task` names the kind of call in messages and records. `again`: these questions were asked before and not
+    answered; a judge that writes text is then told what a valid answer is.
     """
 
     task: str
     role: str
     input: str
-    ask: str
     questions: tuple[Question, ...]
-    note: str = ""
+    again: bool = False
 
     @property
     def ids(self) -> tuple[str, ...]:
         return tuple(question.id for question in self.questions)
 
-    def only(self, ids: set[str], *, note: str = "") -> JudgeRequest:
-        """The same request with some of its questions."""
+    def only(self, ids: Collection[str]) -> JudgeRequest:
+        """The same request with some of its questions, to be asked again."""
         kept = tuple(question for question in self.questions if question.id in ids)
-        return self.model_copy(update={"questions": kept, "note": note})
+        return self.model_copy(update={"questions": kept, "again": True})
 
 
 # --- answers ---------------------------------------------------------------------------------

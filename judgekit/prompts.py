@@ -1,0 +1,113 @@
+"""Prompt templates: all wording lives in the Jinja2 files of `prompts/`, one file a kind of question.
+
+Judged text is data. It enters a prompt only through the `quote` filter, as a JSON string that cannot end its own
+quotes and cannot form a chat model's control tokens; any other variable in a template raises. Templates run in
+Jinja2's sandbox, and undefined names are errors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from functools import lru_cache
+from pathlib import Path
+
+from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateError, TemplateNotFound, meta
+from jinja2.sandbox import SandboxedEnvironment
+
+from judgekit.errors import PromptError
+from judgekit.shipped import shipped
+
+# What could open a control token (<|im_start|>, </think>, <s>, <start_of_turn>, <｜User｜>) in a chat template.
+_TOKEN_OPENER = re.compile(r"<(?=[|/!?a-zA-Z\uff5c])")
+_LINE_ENDS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029", "\x85": "\\u0085"})
+
+
+class Quoted(str):
+    """Text that may stand in a prompt: a JSON string, or a block rendered from a template."""
+
+    __slots__ = ()
+
+
+def quote(text: str) -> Quoted:
+    """The text as one JSON string on one line; lone surrogates are replaced, control-token openers escaped."""
+    sound = str(text).encode("utf-8", "replace").decode("utf-8")
+    return Quoted(_TOKEN_OPENER.sub(r"\\u003c", json.dumps(sound, ensure_ascii=False).translate(_LINE_ENDS)))
+
+
+def _only_quoted(value: object) -> object:
+    if isinstance(value, Quoted | int):
+        return value
+    raise PromptError(f"a template prints a {type(value).__name__} without the quote filter; write {{{{ name|quote }}}}")
+
+
+class Prompts:
+    """The templates of one folder, with the shipped ones behind it.
+
+    A folder of your own needs only the files it changes. Raises PromptError when it does not exist.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        if folder is not None and not folder.is_dir():
+            raise PromptError(f"{folder}: no such folder of prompts; give a folder with *.j2 files")
+        self.folders = [path for path in (folder, shipped("prompts")) if path is not None]
+        self._environment = SandboxedEnvironment(
+            loader=FileSystemLoader(self.folders),
+            undefined=StrictUndefined,
+            autoescape=False,  # noqa: S701  prompts are not HTML; `quote` is the filter that every variable must pass
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=False,
+            finalize=_only_quoted,
+        )
+        self._environment.filters["quote"] = quote
+
+    def names(self) -> list[str]:
+        """Names of all templates, sorted."""
+        return sorted(name.removesuffix(".j2") for name in self._environment.list_templates(extensions=["j2"]))
+
+    def source(self, name: str) -> str:
+        """The text of a template. Raises PromptError naming the ones there are."""
+        for folder in self.folders:
+            path = folder / f"{name}.j2"
+            if path.is_file():
+                return path.read_text(encoding="utf-8")
+        raise PromptError(f"no prompt {name!r}; there are: {', '.join(self.names())}")
+
+    def fingerprint(self, *names: str) -> str:
+        """Hash of the text of templates and of what they include: part of the pin of every metric that rests on them."""
+        whole, waiting, seen = hashlib.sha256(), sorted(names, reverse=True), set[str]()
+        while waiting:
+            name = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            text = self.source(name)
+            whole.update(f"{name}\0{text}\0".encode())
+            included = meta.find_referenced_templates(self._environment.parse(text))
+            waiting.extend(sorted((other.removesuffix(".j2") for other in included if other), reverse=True))
+        return whole.hexdigest()[:32]
+
+    def render(self, name: str, block: str, **values: object) -> Quoted:
+        """One block of a template, stripped. Raises PromptError for a missing block or a faulty template."""
+        try:
+            template = self._template(name)
+            parts = template.blocks[block](template.new_context(values))
+            return Quoted("".join(parts).strip())
+        except KeyError:
+            raise PromptError(f"prompts/{name}.j2 has no block {block!r}") from None
+        except TemplateError as error:
+            raise PromptError(f"prompts/{name}.j2, block {block!r}: {error}") from error
+
+    def _template(self, name: str) -> Template:
+        try:
+            return self._environment.get_template(f"{name}.j2")
+        except TemplateNotFound:
+            raise PromptError(f"no prompt {name!r}; there are: {', '.join(self.names())}") from None
+
+
+@lru_cache(maxsize=8)
+def prompts_of(folder: Path | None = None) -> Prompts:
+    """The templates of a folder, loaded once."""
+    return Prompts(folder)

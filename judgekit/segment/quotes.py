@@ -1,0 +1,87 @@
+"""Finding a quote in the raw text it is said to come from."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+from judgekit.segment.words import content_words, share_of
+
+_ELLIPSIS = re.compile(r"\s*(?:\.\.\.|\u2026|\[\u2026\]|\[\.\.\.\])\s*")
+_LEAST_SIGNS = 3
+
+
+class Found(NamedTuple):
+    """Where a quote stands: `text[start:end]`."""
+
+    start: int
+    end: int
+
+
+def find_quote(quote: str, text: str) -> Found | None:
+    """Where the quote occurs in the text, or None.
+
+    Case, white space, punctuation and Unicode forms may differ, and an ellipsis may stand for words left out;
+    every letter and digit must be there, in order. A quote of fewer than three letters or digits proves nothing.
+    """
+    where, letters = _letters(text)
+    at, first, last, seen = 0, None, None, 0
+    for piece in _ELLIPSIS.split(quote):
+        _, wanted = _letters(piece)
+        if not wanted:
+            continue
+        hit = _at_word(letters, wanted, at, where, text)
+        if hit < 0:
+            return None
+        at, seen = hit + len(wanted), seen + len(wanted)
+        first, last = (hit if first is None else first), at
+    if first is None or last is None or seen < _LEAST_SIGNS:
+        return None
+    return Found(where[first], where[last - 1] + 1)
+
+
+@lru_cache(maxsize=512)  # one context is searched for many quotes
+def _letters(text: str) -> tuple[tuple[int, ...], str]:
+    """The letters and digits of a text, folded, and the offset that each came from."""
+    where: list[int] = []
+    kept: list[str] = []
+    for offset, sign in enumerate(text):
+        for folded in unicodedata.normalize("NFKC", sign).casefold():
+            if folded.isalnum() or unicodedata.category(folded) == "Sc":
+                where.append(offset)
+                kept.append(folded)
+    return tuple(where), "".join(kept)
+
+
+def _at_word(letters: str, wanted: str, start: int, where: tuple[int, ...], text: str) -> int:
+    """First place of `wanted` that does not begin or end inside a number: `40` is not quoted from `1940`."""
+    hit = letters.find(wanted, start)
+    while hit >= 0:
+        end = hit + len(wanted)
+        begins_inside = hit > 0 and _same_number(text, where[hit - 1], where[hit])
+        ends_inside = end < len(letters) and _same_number(text, where[end - 1], where[end])
+        if not begins_inside and not ends_inside:
+            return hit
+        hit = letters.find(wanted, hit + 1)
+    return -1
+
+
+def _same_number(text: str, left: int, right: int) -> bool:
+    between = text[left + 1 : right]
+    return text[left].isdigit() and text[right].isdigit() and between in ("", ".", ",")
+
+
+def align(claim: str, text: str, sentences: list[tuple[int, int]]) -> Found | None:
+    """The sentence of a text that shares most content words with a claim, for judges that write no text.
+
+    `sentences` are the spans to choose from. None when no sentence shares a word.
+    """
+    words = content_words(claim)
+    best, found = 0.0, None
+    for start, end in sentences:
+        share = share_of(words, found_in=content_words(text[start:end])) if words else 0.0
+        if share > best:
+            best, found = share, Found(start, end)
+    return found

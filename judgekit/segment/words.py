@@ -1,0 +1,50 @@
+"""Words of a text, compared across languages without a dictionary: does one text speak of what another says?
+
+Content words are folded to a short stem (the first letters), numbers to their digits, and scripts without spaces to
+pairs of characters, so that inflected forms meet and nothing has to know the language.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable
+
+_NUMBER = re.compile(r"\d+(?:[.,'\u00a0\u202f]\d+)*")
+_WORD = re.compile(r"[^\W\d_]+")
+# Scripts written without spaces: Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar.
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_STEM = 5
+_SHORTEST = 3
+
+
+def normalised(text: str) -> str:
+    """NFKC, case folded, punctuation dropped, white space collapsed: for telling whether two texts say the same."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    kept = "".join(" " if unicodedata.category(sign)[0] in "PZC" else sign for sign in folded)
+    return " ".join(kept.split())
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers of a text as bare digits: `1,000` and `1000` are the same number."""
+    return {re.sub(r"\D", "", found) for found in _NUMBER.findall(unicodedata.normalize("NFKC", text))}
+
+
+def content_words(text: str) -> set[str]:
+    """Stems of the content words of a text, with its numbers; empty for a text of signs only."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    found = set(numbers(folded))
+    for run in _UNSPACED.findall(folded):
+        found.update([run] if len(run) == 1 else (run[i : i + 2] for i in range(len(run) - 1)))
+    for word in _WORD.findall(_UNSPACED.sub(" ", folded)):
+        if len(word) >= _SHORTEST:
+            found.add(word[:_STEM])
+    return found
+
+
+def share_of(words: Collection[str], *, found_in: Iterable[str]) -> float:
+    """Share of words that occur in a text's words, 0..1; 1.0 when there are no words to find."""
+    if not words:
+        return 1.0
+    there = set(found_in)
+    return sum(word in there for word in words) / len(words)
