@@ -194,7 +194,7 @@ class Check(Record):
 class Evidence(Record):
     """A verbatim quote from a source. `verified`: it occurs in the raw text, at [start:end].
 
-    `aligned`: found by us in the source, because the judge wrote no text.
+    `aligned`: chosen by word overlap, because the judge wrote no text; it shows where to look, not what was judged by.
     """
 
     context_id: str

@@ -14,10 +14,11 @@ _LEAST_SIGNS = 3
 
 
 class Found(NamedTuple):
-    """Where a quote stands: `text[start:end]`."""
+    """Where a quote stands: `text[start:end]`; `share` of the words looked for that stand there."""
 
     start: int
     end: int
+    share: float = 1.0
 
 
 def find_quote(quote: str, text: str) -> Found | None:
@@ -83,5 +84,5 @@ def align(claim: str, text: str, sentences: list[tuple[int, int]]) -> Found | No
     for start, end in sentences:
         share = share_of(words, found_in=content_words(text[start:end])) if words else 0.0
         if share > best:
-            best, found = share, Found(start, end)
+            best, found = share, Found(start, end, share)
     return found

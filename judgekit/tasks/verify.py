@@ -68,22 +68,18 @@ def _evidence(claim: Claim, label: Label, answer: Answer, sources: Sequence[Sour
         return ()
     if answer.quote is not None:
         return _looked_up(answer.quote.text, answer.quote.source, sources)
-    for source in sources:
-        found = align(claim.text, source.text, sentence_spans(source.text))
-        if found:
-            quote = source.text[found.start : found.end].strip()
-            start = source.offset + found.start
-            return (
-                Evidence(
-                    context_id=source.context_id,
-                    quote=quote,
-                    verified=False,
-                    aligned=True,
-                    start=start,
-                    end=start + len(quote),
-                ),
-            )
-    return ()
+    best = max(
+        ((found, source) for source in sources if (found := align(claim.text, source.text, sentence_spans(source.text)))),
+        key=lambda pair: pair[0].share,
+        default=None,
+    )
+    if best is None:
+        return ()
+    found, source = best
+    quote = source.text[found.start : found.end].strip()
+    start = source.offset + found.start
+    end = start + len(quote)
+    return (Evidence(context_id=source.context_id, quote=quote, verified=True, aligned=True, start=start, end=end),)
 
 
 def _looked_up(quote: str, named: str, sources: Sequence[Source]) -> tuple[Evidence, ...]:

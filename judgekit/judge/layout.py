@@ -1,0 +1,96 @@
+"""Typed questions as a prompt and a JSON schema, for judges that write text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from judgekit.prompts import Prompts, Quoted
+from judgekit.wire import Choice, JudgeRequest, Option, Question, Texts
+
+TEMPLATE = "chat"
+#: Named as the source of a quote when there is nothing to quote.
+NOWHERE = "none"
+
+
+class _Item(NamedTuple):
+    id: Quoted
+    text: Quoted
+
+
+class _Group(NamedTuple):
+    """Questions that ask the same with the same options: both are printed once."""
+
+    ask: Quoted
+    meanings: tuple[dict[str, Quoted], ...]
+    items: tuple[_Item, ...]
+
+
+def messages(prompts: Prompts, request: JudgeRequest) -> list[JsonValue]:
+    """System and user message of a request; the constant part comes first, the questions last."""
+    groups = [_group(list(same)) for _, same in groupby(request.questions, key=_kind)]
+    system = prompts.render(TEMPLATE, "system", role=Quoted(request.role), groups=groups)
+    user = prompts.render(
+        TEMPLATE, "user", input=Quoted(request.input), groups=groups, again=int(request.again), form=_form(request)
+    )
+    return [{"role": "system", "content": str(system)}, {"role": "user", "content": str(user)}]
+
+
+def _kind(question: Question) -> tuple[str, str, tuple[Option, ...]]:
+    return (question.kind, question.ask, () if isinstance(question, Texts) else question.options)
+
+
+def _group(questions: Sequence[Question]) -> _Group:
+    first = questions[0]
+    listed = () if isinstance(first, Texts) else first.options
+    meanings = tuple({"value": Quoted(o.value), "description": Quoted(o.description)} for o in listed if o.description)
+    return _Group(Quoted(first.ask), meanings, tuple(_Item(Quoted(q.id), Quoted(q.text)) for q in questions))
+
+
+def _form(request: JudgeRequest) -> Quoted:
+    """The shape of the reply in words: the first id of each group spelled out, the rest by name."""
+    parts: list[str] = []
+    for _, same in groupby(request.questions, key=_kind):
+        ids = [question.id for question in (questions := list(same))]
+        parts.append(f'"{ids[0]}": {_shape(questions[0])}')
+        parts.extend(f'"{other}": ...' for other in ids[1:])
+    return Quoted("{" + ", ".join(parts) + "}")
+
+
+def _shape(question: Question) -> str:
+    if isinstance(question, Texts):
+        return '["...", ...]'
+    label = "|".join(option.value for option in question.options)
+    if isinstance(question, Choice) and question.quote_from:
+        return (
+            f'{{"label": "{label}", "source": "number of the source that decides it, or {NOWHERE}", '
+            '"quote": "the words of that source that decide it, copied exactly"}'
+        )
+    return f'"{label}"'
+
+
+def schema(request: JudgeRequest) -> dict[str, JsonValue]:
+    """The strict JSON schema of the reply: an object with one required property for every question id."""
+    return _object({question.id: _property(question) for question in request.questions})
+
+
+def _property(question: Question) -> JsonValue:
+    if isinstance(question, Texts):
+        return {"type": "array", "items": {"type": "string"}}
+    label: JsonValue = {"type": "string", "enum": [option.value for option in question.options]}
+    if isinstance(question, Choice) and question.quote_from:
+        source: JsonValue = {"type": "string", "enum": [*question.quote_from, NOWHERE]}
+        return _object({"label": label, "source": source, "quote": {"type": "string"}})
+    return label
+
+
+def _object(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -1,0 +1,91 @@
+"""A judge that answers from a function: for tests, for trying things out, and for judges of your own making."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+
+from pydantic import JsonValue
+
+from judgekit.judge import reading
+from judgekit.judge.backend import Body
+from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, Texts, canonical
+
+#: What a script may return: the text of a chat reply; or typed answers by question id, each a label, a list of texts,
+#: probabilities by label, or an Answer. An exception it raises is the failure of that call.
+Said: TypeAlias = str | JudgeReply | Mapping[str, Any]
+Script: TypeAlias = Callable[[JudgeRequest], Said | Awaitable[Said]]
+
+
+class Scripted:
+    """A backend whose answers come from `script(request)`.
+
+    Returning text exercises the reading of replies, as from a chat model; returning a mapping answers the typed
+    questions directly, as a decision model or a classifier does. `asked` counts the calls.
+    """
+
+    def __init__(self, script: Script, *, model: str = "scripted") -> None:
+        self._script = script
+        self._spec = JudgeSpec(model=model, base_url="scripted:", form="scripted")
+        self.asked = 0
+
+    @property
+    def spec(self) -> JudgeSpec:
+        return self._spec
+
+    @property
+    def dialect(self) -> dict[str, JsonValue]:
+        return {}
+
+    def learn(self, dialect: Mapping[str, JsonValue]) -> None:
+        """Nothing to learn: a script has no dialects."""
+
+    def prepare(self, request: JudgeRequest) -> Body:
+        body: dict[str, JsonValue] = request.model_dump(mode="json")
+        return body
+
+    async def send(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
+        self.asked += 1
+        said = self._script(request)
+        if inspect.isawaitable(said):
+            said = await said
+        return self.prepare(request), self._as_reply(said)
+
+    def _as_reply(self, said: Said) -> JudgeReply:
+        if isinstance(said, JudgeReply):
+            return said
+        if isinstance(said, str):
+            return JudgeReply(text=said, finish="stop", model=self._spec.model)
+        typed = {key: _jsonable(value) for key, value in said.items()}
+        return JudgeReply(text=canonical(typed), finish="typed", model=self._spec.model)
+
+    def read(self, request: JudgeRequest, reply: JudgeReply) -> dict[str, Answer]:
+        if reply.finish != "typed":
+            return reading.read(request, reply)
+        said: dict[str, Any] = json.loads(reply.text or "{}")
+        return {q.id: _typed(q.id, said.get(q.id), q) for q in request.questions}
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+def _jsonable(value: Any) -> Any:
+    return value.model_dump(mode="json") if isinstance(value, Answer) else value
+
+
+def _typed(question_id: str, said: Any, question: Any) -> Answer:
+    """A typed answer: an Answer as it is, probabilities by their largest, a list as texts, else a label."""
+    if said is None:
+        return Answer(id=question_id, cause="missing")
+    if isinstance(said, dict) and said.get("id") == question_id:
+        return Answer.model_validate(said)
+    if isinstance(question, Texts):
+        return Answer(id=question_id, texts=tuple(said))
+    allowed = tuple(option.value for option in question.options)
+    if isinstance(said, dict):
+        likeliest = max(allowed, key=lambda value: said.get(value, 0.0))
+        return Answer(id=question_id, label=likeliest, probabilities={str(k): float(v) for k, v in said.items()})
+    label = reading.label_of(said, allowed)
+    return Answer(id=question_id, label=label, cause=None if label else "invalid_label")
