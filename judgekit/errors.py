@@ -113,9 +113,20 @@ class ContentFiltered(JudgeError):
 
 
 class RequestRefused(JudgeError):
-    """An HTTP 4xx that concerns this one request."""
+    """An HTTP 4xx that concerns this one request.
+
+    `status` is the HTTP status (0: none), `code` and `param` are what the endpoint named as the reason and as the
+    parameter at fault, so that a caller can adapt the request; `message` is the text of the error.
+    """
 
     cause = "refused_by_endpoint"
+
+    def __init__(self, message: str, *, status: int = 0, code: str | None = None, param: str | None = None) -> None:
+        self.message = message
+        self.status = status
+        self.code = code
+        self.param = param
+        super().__init__(message)
 
 
 class JudgeStop(JudgekitError):
