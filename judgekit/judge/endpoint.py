@@ -1,0 +1,286 @@
+"""One OpenAI-compatible HTTP endpoint: bodies in, JSON objects out, and whatever goes wrong as one typed error.
+
+All retrying of the house happens here. Opening an HTTP client imports the openai SDK; nothing else here does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import threading
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from pydantic import JsonValue
+
+from judgekit.errors import (
+    CallTimeout,
+    ConnectionFailed,
+    InputError,
+    JudgeError,
+    JudgeUnreachable,
+    RateLimited,
+    ServerFailed,
+)
+from judgekit.judge import faults
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
+    from judgekit.judge.transport import QuietClient, Received
+
+PASSING: Final = (CallTimeout, ConnectionFailed, RateLimited, ServerFailed)
+BACKOFF: Final = 0.5
+FIRST_TRIES: Final = 3
+
+
+@dataclass(slots=True)
+class Line:
+    """What one event loop holds of an endpoint: its slots, a client for each, and the generator that closes them."""
+
+    slots: asyncio.Semaphore
+    free: list[QuietClient]
+    keeper: AsyncGenerator[None]
+
+
+@dataclass(slots=True)
+class Call:
+    """One call through all its attempts."""
+
+    path: str
+    content: bytes | None
+    model: str | None
+    deadline: float
+    attempts: int = 0
+
+
+class Endpoint:
+    """One endpoint, usable from any number of event loops. Constructing it opens nothing.
+
+    `timeout` bounds one attempt in total, however slowly a body drips in. A call makes at most `max_attempts`
+    attempts and starts none later than `max_seconds` after it got one of the `concurrency` slots of its event loop.
+    Where the endpoint says when to come back (429, 503), every call waits until then. `wait_cap` bounds only the
+    pauses that nobody asked for. After `dead_after` failed calls in a row, none succeeding between, it is given up.
+    `clock`, `sleep` and `chance` (a number in [0, 1)) are parameters so that waiting can be tested without waiting.
+
+    `sent` counts requests, `retried` those that followed a failure, `waited_seconds` the pauses of all calls.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        api_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 120.0,
+        max_attempts: int = 6,
+        max_seconds: float = 600.0,
+        concurrency: int = 16,
+        wait_cap: float = 120.0,
+        dead_after: int = 8,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self.public_url = public_url(base_url)
+        self.sent = 0
+        self.retried = 0
+        self.waited_seconds = 0.0
+        self._url = base_url
+        self._key = api_key or None
+        self._headers = dict(headers or {})
+        self._secrets = _secrets_of(base_url, self._key, self._headers)
+        self._timeout = timeout
+        self._max_attempts = max_attempts
+        self._max_seconds = max_seconds
+        self._concurrency = concurrency
+        self._wait_cap = wait_cap
+        self._dead_after = dead_after
+        self._clock = clock
+        self._sleep = sleep
+        self._chance = chance
+        self._lines: dict[asyncio.AbstractEventLoop, Line] = {}
+        self._lock = threading.Lock()
+        self._not_before = float("-inf")
+        self._answered = False
+        self._failed_in_row = 0
+        self._dead = ""
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.public_url!r})"
+
+    async def post(self, path: str, body: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        """Send `body` as JSON to `path` below the base URL and return the JSON object that comes back.
+
+        Raises a JudgeError where this call failed, a JudgeStop where no other call would fare better.
+        """
+        model = body.get("model")
+        # ASCII, so that a lone surrogate in judged text can be sent at all
+        content = json.dumps(body, separators=(",", ":"), allow_nan=False).encode("ascii")
+        return await self._call(path, content, model if isinstance(model, str) else None)
+
+    async def get(self, path: str) -> dict[str, JsonValue]:
+        """The JSON object at `path` below the base URL. Raises like `post`."""
+        return await self._call(path, None, None)
+
+    async def close(self) -> None:
+        """Close what the running event loop holds. An orderly end of the loop (`asyncio.run`) does it as well."""
+        with self._lock:
+            line = self._lines.pop(asyncio.get_running_loop(), None)
+        if line is not None:
+            await line.keeper.aclose()
+
+    async def _line(self) -> Line:
+        from judgekit.judge.transport import CLIENT_CONNECTIONS, open_clients  # noqa: PLC0415 - it imports the SDK
+
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            if (line := self._lines.get(loop)) is not None:
+                return line
+            # a loop that ended without closing its line would stay alive through it
+            self._lines = {loop: line for loop, line in self._lines.items() if not loop.is_closed()}
+            count = max(1, self._concurrency)
+            clients = open_clients(self._url, api_key=self._key, headers=self._headers, connections=count)
+            free = [client for client in clients for _ in range(CLIENT_CONNECTIONS)]
+            line = Line(asyncio.Semaphore(count), free, _keep(clients))
+            self._lines[loop] = line
+        # an event loop closes the async generators that were begun in it before it ends
+        await anext(line.keeper)
+        return line
+
+    async def _call(self, path: str, content: bytes | None, model: str | None) -> dict[str, JsonValue]:
+        from tenacity import AsyncRetrying, retry_if_exception_type  # noqa: PLC0415 - 25 ms
+
+        line = await self._line()
+        async with line.slots:
+            client = line.free.pop()
+            call = Call(path.lstrip("/"), content, model, self._clock() + self._max_seconds)
+            try:
+                reply: dict[str, JsonValue] = await AsyncRetrying(
+                    retry=retry_if_exception_type(PASSING),
+                    wait=self._pause,
+                    stop=partial(self._is_over, call),
+                    sleep=self._rest,
+                    reraise=True,
+                )(self._attempt, client, call)
+            except PASSING as error:
+                self._note_failure(call, error)
+                raise
+            except JudgeError:
+                self._failed_in_row = 0
+                raise
+            finally:
+                line.free.append(client)
+            self._failed_in_row = 0
+            return reply
+
+    async def _attempt(self, client: QuietClient, call: Call) -> dict[str, JsonValue]:
+        from judgekit.judge.transport import exchange  # noqa: PLC0415
+
+        await self._turn(call)
+        call.attempts += 1
+        with self._lock:
+            self.sent += 1
+            self.retried += call.attempts > 1
+        where = f"{self.public_url}/{call.path}"
+        try:
+            async with asyncio.timeout(self._timeout):
+                received = await exchange(client, call.path, call.content)
+        except TimeoutError:
+            raise CallTimeout(f"{where} gave no whole answer within {self._timeout:g} s") from None
+        except ConnectionFailed as error:
+            raise type(error)(f"{where}: {faults.shown(str(error), self._secrets)}") from None
+        self._answered = True
+        return self._read(received, where, call.model)
+
+    def _read(self, received: Received, where: str, model: str | None) -> dict[str, JsonValue]:
+        status = received.status
+        if status in range(200, 300):
+            body = faults.read_object(received.content)
+            if body is None:
+                page = faults.shown(received.content[:1000].decode("utf-8", "replace"), self._secrets)
+                raise ServerFailed(f"{where} answered HTTP {status} with a body that is no JSON object: {page!r}")
+            if (claimed := faults.error_in(body)) is None:
+                return body
+            status = claimed
+        said = faults.hear(status, received.headers, received.content, now=time.time())
+        error = faults.fault(said, where=where, model=model, secrets=self._secrets)
+        if isinstance(error, RateLimited | ServerFailed) and error.retry_after is not None:
+            self._not_before = max(self._not_before, self._clock() + error.retry_after)
+        raise error
+
+    async def _turn(self, call: Call) -> None:
+        """Return when a request may be sent: not before the time that the endpoint named to any call."""
+        while (pause := self._not_before - self._clock()) > 0:
+            if self._not_before > call.deadline:
+                raise RateLimited(f"{self.public_url} asks to come back in {pause:.0f} s, later than allowed", pause)
+            await self._rest(pause)
+        if self._dead:
+            raise JudgeUnreachable(self._dead)
+
+    async def _rest(self, seconds: float) -> None:
+        with self._lock:
+            self.waited_seconds += seconds
+        await self._sleep(seconds)
+
+    def _pause(self, state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, RateLimited | ServerFailed) and error.retry_after is not None:
+            return error.retry_after
+        # the exponent is bounded, or it would overflow
+        longest = min(self._wait_cap, BACKOFF * 2.0 ** min(state.attempt_number - 1, 60))
+        return longest * (0.5 + self._chance() / 2)
+
+    def _is_over(self, call: Call, state: RetryCallState) -> bool:
+        return (
+            bool(self._dead)
+            or call.attempts >= self._max_attempts
+            or self._clock() + state.upcoming_sleep > call.deadline
+            or self._never_connected(call, state.outcome.exception() if state.outcome else None)
+        )
+
+    def _never_connected(self, call: Call, error: BaseException | None) -> bool:
+        return isinstance(error, faults.NotConnected) and not self._answered and call.attempts >= FIRST_TRIES
+
+    def _note_failure(self, call: Call, error: JudgeError) -> None:
+        self._failed_in_row += 1
+        if not self._dead:
+            if self._never_connected(call, error):
+                reason = f"no connection to {self.public_url} ({error}); is it running, and is the URL right?"
+            elif self._failed_in_row >= self._dead_after:
+                reason = f"{self._failed_in_row} calls to {self.public_url} failed in a row, the last with: {error}"
+            else:
+                return
+            self._dead = f"{reason}; what was answered is kept, the same command goes on from here"
+        raise JudgeUnreachable(self._dead) from None
+
+
+async def _keep(clients: list[QuietClient]) -> AsyncGenerator[None]:
+    try:
+        yield
+    finally:
+        for client in clients:
+            await client.close()
+
+
+def public_url(base_url: str) -> str:
+    """The URL as it may be shown and recorded: without user, password, query and trailing slash."""
+    address = urlsplit(base_url)
+    if address.scheme not in {"http", "https"} or not address.hostname:
+        raise InputError(f"the base URL must look like https://host/v1, not {faults.shown(base_url)!r}")
+    return address._replace(netloc=address.netloc.rpartition("@")[2], query="", fragment="").geturl().rstrip("/")
+
+
+def _secrets_of(base_url: str, key: str | None, headers: Mapping[str, str]) -> frozenset[str]:
+    for name, value in {"API key": key or "", **headers}.items():
+        if not (value.isascii() and value.isprintable()):
+            raise InputError(f"the {name} holds a line break or another character that no HTTP header can carry")
+    address = urlsplit(base_url)
+    found = {key, address.password, *headers.values(), *(part.partition("=")[2] for part in address.query.split("&"))}
+    # shorter ones ("1", "yes") are no secrets, and masking them would spoil every message
+    return frozenset(value for value in found if value and (len(value) > 3 or value == key))  # noqa: PLR2004

@@ -1,0 +1,110 @@
+"""The HTTP client behind an endpoint: the openai SDK's client, sending what it is told and nothing else.
+
+Importing this module imports the SDK (half a second), so only the function that opens a client does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx2
+import openai
+from openai import AsyncOpenAI, Omit, RequestOptions
+
+from judgekit.errors import ConnectionFailed
+from judgekit.judge.faults import NotConnected
+
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+# a pool looks at all of its connections twice a call: one pool of 256 costs three times as much as eight of 32
+CLIENT_CONNECTIONS: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """An HTTP response, read to its end."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+class QuietClient(AsyncOpenAI):
+    """The SDK's client without what it would add on its own: headers about this machine, and anything that it
+    reads from `OPENAI_*` variables, which may belong to another provider than the one asked here."""
+
+    sent_headers: Mapping[str, str]
+
+    @property
+    def default_headers(self) -> dict[str, str | Omit]:
+        return {
+            "Accept": "application/json",
+            "Content-Type": "application/json",
+            "User-Agent": f"judgekit (openai {openai.__version__})",
+            **self.sent_headers,
+        }
+
+
+def open_clients(url: str, *, api_key: str | None, headers: Mapping[str, str], connections: int) -> list[QuietClient]:
+    """Clients for the running event loop with room for so many connections together, `CLIENT_CONNECTIONS` each.
+
+    They never retry, follow no redirect and have no time limits: the caller bounds the whole exchange, which a limit
+    per read cannot do.
+    """
+    address = urlsplit(url)
+    is_local = address.hostname in LOOPBACK
+    # plain HTTP reads no certificates (20 ms); all clients of one endpoint share them
+    context = httpx2.create_ssl_context() if address.scheme == "https" else False
+    clients = []
+    for _ in range(-(-connections // CLIENT_CONNECTIONS)):
+        client = QuietClient(
+            # "" and not None: the SDK fills every None from the environment
+            api_key=api_key or "",
+            admin_api_key="",
+            organization="",
+            project="",
+            webhook_secret="",
+            base_url=address._replace(query="", fragment="").geturl(),
+            default_query=dict(parse_qsl(address.query, keep_blank_values=True)),
+            max_retries=0,
+            timeout=None,
+            http_client=httpx2.AsyncClient(
+                verify=context,
+                timeout=None,
+                limits=httpx2.Limits(max_connections=CLIENT_CONNECTIONS, max_keepalive_connections=CLIENT_CONNECTIONS),
+                # a redirect would carry the headers, and so perhaps a key, to another host
+                follow_redirects=False,
+                # no proxy reaches this machine's loopback
+                trust_env=not is_local,
+            ),
+        )
+        client.sent_headers = headers
+        clients.append(client)
+    return clients
+
+
+async def exchange(client: QuietClient, path: str, content: bytes | None) -> Received:
+    """POST `content`, or GET where it is None, and read the whole response, whatever its status.
+
+    Raises `NotConnected` where nothing was sent and `ConnectionFailed` where the connection broke; their message
+    is the reason alone.
+    """
+    quiet: dict[str, str | Omit] = {"x-stainless-retry-count": Omit(), "x-stainless-read-timeout": Omit()}
+    if not client.api_key and not any(name.lower() == "authorization" for name in client.sent_headers):
+        quiet["Authorization"] = Omit()
+    options = RequestOptions(headers=quiet)
+    try:
+        if content is None:
+            response = await client.get(path, cast_to=httpx2.Response, options=options)
+        else:
+            response = await client.post(path, cast_to=httpx2.Response, content=content, options=options)
+    except openai.APIStatusError as error:
+        response = error.response
+    except openai.APIConnectionError as error:
+        # `from None`: the cause may quote a header, and with it the key
+        cause = error.__cause__
+        kind = NotConnected if isinstance(cause, httpx2.ConnectError) else ConnectionFailed
+        raise kind(f"{type(cause).__name__}: {cause}") from None
+    return Received(response.status_code, response.headers, response.content)
