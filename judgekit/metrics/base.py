@@ -1,0 +1,53 @@
+"""What a metric is: it names what it needs, plans checks and counts verdicts, and does no I/O."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import fields, is_dataclass
+
+from pydantic import JsonValue
+
+from judgekit.errors import InputError
+from judgekit.records import Case, Check, Need, Sample, Score
+
+#: Returned by `needs_for` when a sample is decided without any model.
+NOTHING: frozenset[Need] = frozenset()
+
+
+class Metric(ABC):
+    """A pure function from a case to a score. Subclass it and pass an object to add your own.
+
+    Usually a frozen dataclass whose keyword-only fields are the options. `name` is what a user types, what is
+    printed and what keys the results. `version` is raised whenever the same verdicts would give another value.
+    `needs` says what has to be known beside verdicts of checks.
+    """
+
+    name: str
+    version: int = 1
+    lower_is_better: bool = False
+    needs: frozenset[Need] = NOTHING
+
+    def needs_for(self, sample: Sample) -> frozenset[Need]:
+        """What this sample needs: `needs`, or less where the sample alone decides the score."""
+        del sample
+        return self.needs
+
+    def checks(self, case: Case) -> list[Check]:
+        """All checks wanted, given what is known so far; asked again after each round until it adds none."""
+        del case
+        return []
+
+    @abstractmethod
+    def score(self, case: Case) -> Score:
+        """The value in [0, 1], or None with a reason; a missing verdict never becomes a number."""
+
+    @property
+    def options(self) -> dict[str, JsonValue]:
+        """The options as set; they go into the manifest, since they can move the value."""
+        return {field.name: getattr(self, field.name) for field in fields(self)} if is_dataclass(self) else {}
+
+
+def require_share(metric: Metric, option: str, value: float) -> None:
+    """Raise InputError unless an option lies in [0, 1]."""
+    if not 0 <= value <= 1:
+        raise InputError(f"{metric.name}: {option}={value!r} is not a share; give a number from 0 to 1")
