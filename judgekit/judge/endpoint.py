@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 import threading
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -216,12 +217,15 @@ class Endpoint:
 
     async def _turn(self, call: Call) -> None:
         """Return when a request may be sent: not before the time that the endpoint named to any call."""
-        while (pause := self._not_before - self._clock()) > 0:
+        while True:
+            if self._dead:
+                raise JudgeUnreachable(self._dead)
+            pause = self._not_before - self._clock()
+            if pause <= 0:
+                return
             if self._not_before > call.deadline:
                 raise RateLimited(f"{self.public_url} asks to come back in {pause:.0f} s, later than allowed", pause)
             await self._rest(pause)
-        if self._dead:
-            raise JudgeUnreachable(self._dead)
 
     async def _rest(self, seconds: float) -> None:
         with self._lock:
@@ -270,9 +274,14 @@ async def _keep(clients: list[QuietClient]) -> AsyncGenerator[None]:
 
 def public_url(base_url: str) -> str:
     """The URL as it may be shown and recorded: without user, password, query and trailing slash."""
-    address = urlsplit(base_url)
-    if address.scheme not in {"http", "https"} or not address.hostname:
-        raise InputError(f"the base URL must look like https://host/v1, not {faults.shown(base_url)!r}")
+    try:
+        address = urlsplit(base_url)
+        is_usable = address.scheme in {"http", "https"} and address.hostname and address.port != 0
+    except ValueError:
+        is_usable = False
+    if not is_usable or not base_url.isprintable() or " " in base_url:
+        found = re.sub(r"//[^/]*@|\?.*", "***", base_url)
+        raise InputError(f"the base URL must look like https://host/v1, not {faults.shown(found)!r}")
     return address._replace(netloc=address.netloc.rpartition("@")[2], query="", fragment="").geturl().rstrip("/")
 
 

@@ -76,9 +76,8 @@ class Store:
 
     def close(self) -> None:
         """Close the calling thread's connection; the next use opens again."""
-        cache, self._cache = self._cache, None
-        if cache is not None:
-            cache.close()
+        if self._cache is not None:
+            self._cache.close()
 
     def _use(self, folder: Path, work: Callable[[TextCache], T]) -> T:
         """Do `work`; where the database turns out to be corrupt, set it aside and do it on a fresh one."""
@@ -119,6 +118,7 @@ class Store:
 
     def _set_aside(self, folder: Path, error: sqlite3.Error) -> None:
         self.close()
+        self._cache = None
         with contextlib.suppress(FileNotFoundError):
             if (folder / DATABASE).stat().st_ino != self._opened:
                 return  # another process has done it, and what is there now is fresh
