@@ -370,6 +370,12 @@ def test_foreign_words_are_short_clean_and_without_keys() -> None:
         assert str(failed).count("long ") < 60
 
 
+def test_a_placeholder_for_a_key_does_not_eat_into_words() -> None:
+    with Server(error(400, "unknown k, says k8s")) as server:
+        (failed,) = run(endpoint(server, api_key="k"))
+    assert str(failed).endswith("unknown ***, says k8s")
+
+
 # --- giving up -------------------------------------------------------------------------------
 
 
