@@ -22,6 +22,8 @@ JudgekitError
 
 from __future__ import annotations
 
+_SHOWN = 10
+
 
 class JudgekitError(Exception):
     """Root of everything judgekit raises on purpose."""
@@ -41,8 +43,8 @@ class LogError(InputError):
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = tuple(problems)
-        shown = "\n".join(problems[:10])
-        more = f"\n... and {len(problems) - 10} more" if len(problems) > 10 else ""
+        shown = "\n".join(problems[:_SHOWN])
+        more = f"\n... and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         super().__init__(shown + more)
 
 

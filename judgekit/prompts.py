@@ -19,7 +19,8 @@ from jinja2.sandbox import SandboxedEnvironment
 from judgekit.errors import PromptError
 from judgekit.shipped import shipped
 
-# What could open a control token (<|im_start|>, </think>, <s>, <start_of_turn>, <｜User｜>) in a chat template.
+# What could open a control token (<|im_start|>, </think>, <s>, <start_of_turn>, and forms with a
+# full-width bar) in a chat template.
 _TOKEN_OPENER = re.compile(r"<(?=[|/!?a-zA-Z\uff5c])")
 _LINE_ENDS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029", "\x85": "\\u0085"})
 
@@ -39,7 +40,9 @@ def quote(text: str) -> Quoted:
 def _only_quoted(value: object) -> object:
     if isinstance(value, Quoted | int):
         return value
-    raise PromptError(f"a template prints a {type(value).__name__} without the quote filter; write {{{{ name|quote }}}}")
+    raise PromptError(
+        f"a template prints a {type(value).__name__} without the quote filter; write {{{{ name|quote }}}}"
+    )
 
 
 class Prompts:
@@ -55,7 +58,7 @@ class Prompts:
         self._environment = SandboxedEnvironment(
             loader=FileSystemLoader(self.folders),
             undefined=StrictUndefined,
-            autoescape=False,  # noqa: S701  prompts are not HTML; `quote` is the filter that every variable must pass
+            autoescape=False,  # prompts are not HTML; `quote` is what every variable must pass
             trim_blocks=True,
             lstrip_blocks=True,
             keep_trailing_newline=False,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
-from typing import Literal
+from math import fsum
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
@@ -18,6 +19,10 @@ class Record(BaseModel):
     """Base of all records: frozen, and strict about unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def having(self, **changes: object) -> Self:
+        """A new record with these fields changed."""
+        return type(self).model_validate({**{name: getattr(self, name) for name in type(self).model_fields}, **changes})
 
 
 # --- what was logged -------------------------------------------------------------------------
@@ -349,7 +354,7 @@ class Score(Record):
         if not listed:
             raise ValueError(f"{metric}: a share of nothing; return Score.undefined with the reason instead")
         known = [mark for mark in listed if mark is not None]
-        missing, total = len(listed) - len(known), sum(known)
+        missing, total = len(listed) - len(known), fsum(known)
         return cls(
             metric=metric,
             value=None if missing else total / len(listed),
@@ -432,3 +437,65 @@ class Summary(Record):
             if found.metric == metric:
                 return found
         raise KeyError(f"no metric {metric!r}; this run has: {', '.join(m.metric for m in self.metrics)}")
+
+
+# --- a run -----------------------------------------------------------------------------------
+
+
+class Options(Record):
+    """How samples are taken apart and asked about; part of every metric's pin.
+
+    split: `claims` are extracted by the judge, or the `segments` themselves are judged. citation_base: whether `[1]` or
+    `[0]` is the first context; `auto` is 0 only when `[0]` occurs. The limits say how much goes into one call.
+    """
+
+    split: Literal["claims", "segments"] = "claims"
+    citation_base: Literal["auto", 0, 1] = "auto"
+    claims_per_call: int = 12
+    segments_per_call: int = 24
+    source_chars_per_call: int = 60_000
+
+
+class LogFile(Record):
+    """A log that was judged: its name, the SHA-256 of its bytes, and how many rows it holds."""
+
+    name: str
+    sha256: str
+    rows: int
+
+
+class MetricPin(Record):
+    """What a metric's numbers rest on. Runs are compared metric by metric, under equal `pin` and `version` only."""
+
+    pin: str
+    version: int
+    lower_is_better: bool
+    options: dict[str, JsonValue] = {}
+
+
+class Session(Record):
+    """One stretch of work on a run: when, what it asked and paid, and what ended it."""
+
+    started: str
+    ended: str | None = None
+    sent: int = 0
+    reused: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    stopped_by: str | None = None
+
+
+class Manifest(Record):
+    """What a run is: which log, which judge, which metrics under which pins, made by which versions."""
+
+    judgekit: str
+    logs: tuple[LogFile, ...]
+    judge: dict[str, JsonValue]
+    dialect: dict[str, JsonValue] = {}
+    fingerprints: tuple[str, ...] = ()
+    templates: dict[str, str] = {}
+    metrics: dict[str, MetricPin]
+    options: Options = Options()
+    skipped_rows: tuple[str, ...] = ()
+    libraries: dict[str, str] = {}
+    sessions: tuple[Session, ...] = ()

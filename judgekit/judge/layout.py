@@ -54,9 +54,9 @@ def _form(request: JudgeRequest) -> Quoted:
     """The shape of the reply in words: the first id of each group spelled out, the rest by name."""
     parts: list[str] = []
     for _, same in groupby(request.questions, key=_kind):
-        ids = [question.id for question in (questions := list(same))]
-        parts.append(f'"{ids[0]}": {_shape(questions[0])}')
-        parts.extend(f'"{other}": ...' for other in ids[1:])
+        first, *others = same
+        parts.append(f'"{first.id}": {_shape(first)}')
+        parts.extend(f'"{other.id}": ...' for other in others)
     return Quoted("{" + ", ".join(parts) + "}")
 
 

@@ -24,8 +24,9 @@ _ENVELOPES = ("answers", "verdicts", "results", "labels", "items", "output", "re
 _ID_KEYS = ("id", "claim_id", "question_id", "name")
 _LABEL_KEYS = ("label", "verdict", "answer", "grade", "value", "choice", "score")
 _TEXTS_KEYS = ("texts", "claims", "items", "list", "answer")
-#: A hostile reply full of brackets must not cost more than this many attempts to parse.
+#: A hostile reply full of brackets must not cost more than this many attempts to parse, or letters to mend.
 _MOST_ATTEMPTS: Final = 400
+_MOST_MENDED: Final = 1_000_000
 _MOST_RAW: Final = 4000
 
 
@@ -102,8 +103,8 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, strict=False)
 
 def _json_values(text: str) -> Iterator[Any]:
     """The outermost JSON values of a text in order; a last one that breaks off yields what is complete of it."""
-    at, attempts = 0, 0
-    while attempts < _MOST_ATTEMPTS:
+    at, attempts, scanned = 0, 0, 0
+    while attempts < _MOST_ATTEMPTS and scanned < _MOST_MENDED:
         opened = _OPENING.search(text, at)
         if opened is None:
             return
@@ -111,6 +112,7 @@ def _json_values(text: str) -> Iterator[Any]:
         try:
             value, at = _DECODER.raw_decode(text, opened.start())
         except (ValueError, RecursionError):
+            scanned += len(text) - opened.start()
             mended = _mended(text, opened.start())
             if mended is None:
                 at = opened.start() + 1

@@ -7,6 +7,7 @@ into records. `TEMPLATES` names the templates that a task's answers rest on, for
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from judgekit.prompts import Prompts, Quoted
@@ -68,4 +69,4 @@ def in_groups(items: Sequence[T], size: int) -> list[Sequence[T]]:
     """Items in groups of at most `size`, as even as possible, in order."""
     count = -(-len(items) // size)
     bounds = [len(items) * i // count for i in range(count + 1)] if count else [0]
-    return [items[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [items[a:b] for a, b in pairwise(bounds)]

@@ -24,7 +24,9 @@ def request(
         task=kind,
         role=prompts.render(kind, "role"),
         input=shown,
-        questions=tuple(Grade(id=f"c{source.id}", ask=ask, text=f"[{source.id}]", options=levels) for source in sources),
+        questions=tuple(
+            Grade(id=f"c{source.id}", ask=ask, text=f"[{source.id}]", options=levels) for source in sources
+        ),
     )
 
 

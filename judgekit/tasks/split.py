@@ -21,6 +21,7 @@ TEMPLATES = ("split",)
 #: Share of a claim's words that must occur in the text or the question; of a segment's words that its claims carry.
 TRACED_FROM = 0.5
 COVERED_FROM = 0.5
+_STATES_NOTHING = ("?", ":", "\uff1f", "\uff1a")
 
 
 def splittable(segments: Iterable[Segment]) -> list[Segment]:
@@ -79,6 +80,8 @@ def _draft(segment: Segment, answer: Answer | None, vocabulary: set[str], asked_
     fault = _gap(segment, own, claims, asked_numbers)
     if invented and not claims:
         fault = "invented"
+    elif any(_is_fragment(claim) for claim in claims) and not _is_fragment(segment.bare):
+        fault = "fragments"
     return Draft(segment, claims, tuple(invented), fault, answered=True)
 
 
@@ -89,10 +92,17 @@ def _is_traced(claim: str, segment: Segment, own: set[str], vocabulary: set[str]
     return share_of(words, found_in=own) > 0 and share_of(words, found_in=vocabulary) >= TRACED_FROM
 
 
+def _is_fragment(text: str) -> bool:
+    """True for a single word, which states nothing by itself; scripts without spaces have no single words."""
+    return text.isascii() and len(text.split()) == 1
+
+
 def _gap(segment: Segment, own: set[str], claims: tuple[str, ...], asked_numbers: set[str]) -> str | None:
     """`uncovered` when the claims leave out a number or most of the words of their segment."""
     said = content_words(" ".join(claims))
-    if numbers(segment.bare) - asked_numbers - said and not segment.bare.rstrip().endswith(("?", ":", "\uff1f", "\uff1a")):
+    if numbers(segment.bare) - asked_numbers - said and not segment.bare.rstrip().endswith(
+        ("?", ":", "\uff1f", "\uff1a")
+    ):
         return "uncovered"
     return "uncovered" if claims and share_of(own, found_in=said) < COVERED_FROM else None
 
@@ -121,7 +131,8 @@ def claims_of(drafts: Sequence[Draft], side: Side) -> tuple[Claim, ...]:
         texts = (draft.segment.bare,) if draft.fault == "whole" else draft.claims
         for text in texts:
             citations = _own_citations(text, draft.segment) if len(texts) > 1 else draft.segment.citations
-            claims.append(_claim(f"{side[0]}{len(claims) + 1}", side, text, draft.segment, citations, draft.fault))
+            claim_id = f"{side[0]}{len(claims) + 1}"
+            claims.append(_claim(claim_id, side, text, draft, citations))
     return tuple(claims)
 
 
@@ -131,20 +142,18 @@ def whole_segments(segments: Iterable[Segment], side: Side) -> tuple[Claim, ...]
     return claims_of(drafts, side)
 
 
-def _claim(
-    claim_id: str, side: Side, text: str, segment: Segment, citations: Iterable[Citation], fault: str | None
-) -> Claim:
+def _claim(claim_id: str, side: Side, text: str, draft: Draft, citations: Iterable[Citation]) -> Claim:
     listed = list(citations)
     return Claim(
         id=claim_id,
         side=side,
         text=text,
-        segment_ids=(segment.id,),
-        start=segment.start,
-        end=segment.end,
+        segment_ids=(draft.segment.id,),
+        start=draft.segment.start,
+        end=draft.segment.end,
         citations=tuple(dict.fromkeys(c.context_id for c in listed if c.context_id is not None)),
         dangling=tuple(dict.fromkeys(c.label for c in listed if c.context_id is None)),
-        is_whole=fault == "whole",
+        is_whole=draft.fault == "whole",
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from judgekit.prompts import Prompts
 from judgekit.records import Check, Claim, Evidence, Label, Verdict
+from judgekit.segment import segment
 from judgekit.segment.quotes import align, find_quote
-from judgekit.segment.sentences import sentence_spans
 from judgekit.tasks import Source, options
 from judgekit.wire import Answer, Choice, JudgeRequest
 
@@ -69,7 +69,7 @@ def _evidence(claim: Claim, label: Label, answer: Answer, sources: Sequence[Sour
     if answer.quote is not None:
         return _looked_up(answer.quote.text, answer.quote.source, sources)
     best = max(
-        ((found, source) for source in sources if (found := align(claim.text, source.text, sentence_spans(source.text)))),
+        ((found, source) for source in sources if (found := align(claim.text, source.text, _spans(source.text)))),
         key=lambda pair: pair[0].share,
         default=None,
     )
@@ -80,6 +80,10 @@ def _evidence(claim: Claim, label: Label, answer: Answer, sources: Sequence[Sour
     start = source.offset + found.start
     end = start + len(quote)
     return (Evidence(context_id=source.context_id, quote=quote, verified=True, aligned=True, start=start, end=end),)
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    return [(one.start, one.end) for one in segment(text)]
 
 
 def _looked_up(quote: str, named: str, sources: Sequence[Source]) -> tuple[Evidence, ...]:

@@ -1,0 +1,55 @@
+"""The command line: the only reader of the environment and of arguments.
+
+Exit codes: 0 fine; 2 usage or input; 3 the measurement is invalid (the judge changed or broke off, or too much stayed
+unjudged); 130 interrupted. Results go to stdout, progress and messages to stderr.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import click
+
+from judgekit.cli.judging import demo, rescore, run
+from judgekit.cli.reading import prompts, report, spotcheck
+from judgekit.errors import JudgekitError
+
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_INTERRUPTED = 130
+
+
+@click.group(context_settings=HELP)
+@click.version_option(package_name="judgekit")
+def cli() -> None:
+    """Judge logged RAG answers with one pinned language model, claim by claim.
+
+    Begin with `judgekit demo`: it judges a shipped log offline. Then give `judgekit run` a log of your own and an
+    OpenAI-compatible endpoint.
+    """
+
+
+for command in (demo, run, rescore, report, spotcheck, prompts):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Entry point of the `judgekit` command."""
+    warnings.showwarning = lambda message, *_, **__: click.echo(f"judgekit: {message}", err=True)
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except JudgekitError as error:
+        click.echo(f"judgekit: {error}", err=True)
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo(
+            "judgekit: interrupted; what is finished or paid is kept, the same command goes on from here", err=True
+        )
+        sys.exit(_INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,170 @@
+"""Options that choose a judge and metrics, and what they amount to."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from pydantic import JsonValue
+
+from judgekit.errors import InputError
+from judgekit.judge import Judge
+from judgekit.metrics import METRICS, Metric, metrics_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+NO_JUDGE = """no judge given. Ways to give one:
+  an endpoint      --judge MODEL --base-url URL   any OpenAI-compatible endpoint, for instance
+                   --judge gpt-4.1-mini-2025-04-14 --base-url https://api.openai.com/v1
+                   --judge qwen2.5 --base-url http://127.0.0.1:11434/v1
+                   (the key is read from OPENAI_API_KEY, from another variable with --api-key-env NAME, or from a file
+                   with --api-key-file FILE; a server that wants none gets none)
+  a recording      --cassette FILE                replays what `run --record` wrote, without a network
+  just to look     judgekit demo                  the shipped log with its shipped recording"""
+
+
+def judge_options(command: F) -> F:
+    """The options of every command that asks a judge."""
+    options = [
+        click.option(
+            "--judge", "model", metavar="MODEL", envvar="JUDGEKIT_JUDGE", help="Judge model; prefer a dated name."
+        ),
+        click.option(
+            "--base-url",
+            metavar="URL",
+            envvar=["JUDGEKIT_BASE_URL", "OPENAI_BASE_URL"],
+            help="OpenAI-compatible endpoint, up to and including /v1.",
+        ),
+        click.option(
+            "--api-key-env",
+            metavar="NAME",
+            default="OPENAI_API_KEY",
+            show_default=True,
+            help="Environment variable that holds the key.",
+        ),
+        click.option("--api-key-file", type=click.Path(path_type=Path), help="File that holds the key, instead."),
+        click.option("--param", "params", multiple=True, metavar="K=V", help="Set a request parameter (JSON value)."),
+        click.option("--no-param", "unset", multiple=True, metavar="K", help="Leave out a request parameter."),
+        click.option("--cassette", type=click.Path(path_type=Path), help="Replay this recording instead of asking."),
+        click.option(
+            "--record", is_flag=True, help="With --judge and --cassette: write what was asked to the cassette."
+        ),
+        click.option("--cache", type=click.Path(path_type=Path), help="Keep paid replies here.  [default: RUN/cache]"),
+        click.option(
+            "--prompts", type=click.Path(path_type=Path), help="Folder with prompts that replace shipped ones."
+        ),
+        click.option("--concurrency", type=click.IntRange(1), default=16, show_default=True, help="Calls in flight."),
+        click.option("--timeout", type=float, default=120.0, show_default=True, help="Seconds for one attempt."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def judge_of(
+    *,
+    model: str | None,
+    base_url: str | None,
+    api_key_env: str,
+    api_key_file: Path | None,
+    params: Iterable[str],
+    unset: Iterable[str],
+    cassette: Path | None,
+    record: bool,
+    cache: Path | None,
+    prompts: Path | None,
+    concurrency: int,
+    timeout: float,
+) -> Judge:
+    """The judge that the options describe. Raises InputError naming the ways to give one."""
+    if record and not (model and cassette):
+        raise InputError(
+            "--record needs a judge to ask and a cassette to write: --judge MODEL --base-url URL --cassette FILE"
+        )
+    if cassette and not record:
+        if (
+            model
+            and click.get_current_context().get_parameter_source("model") is click.core.ParameterSource.COMMANDLINE
+        ):
+            raise InputError(
+                "--cassette replays a recording and asks no judge; add --record to record one, or leave out --judge"
+            )
+        return Judge.replay(cassette, prompts=prompts)
+    if not model:
+        raise InputError(NO_JUDGE)
+    if not base_url:
+        raise InputError(f"--judge {model} needs the endpoint that serves it: --base-url URL (or OPENAI_BASE_URL)")
+    judge = Judge(
+        model,
+        base_url=base_url,
+        api_key=_key(api_key_env, api_key_file),
+        params={**dict(map(_pair, params)), **dict.fromkeys(unset)},
+        timeout=timeout,
+        concurrency=concurrency,
+        cache=cache,
+        prompts=prompts,
+    )
+    if record:
+        judge.record()
+    return judge
+
+
+def _key(variable: str, file: Path | None) -> str | None:
+    if file is None:
+        return os.environ.get(variable) or None
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise InputError(f"--api-key-file {file}: {error.strerror or error}") from None
+
+
+def _pair(text: str) -> tuple[str, JsonValue]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InputError(f"--param {text}: write NAME=VALUE, for instance --param temperature=0.2")
+    try:
+        parsed: JsonValue = json.loads(value)
+    except ValueError:
+        parsed = value
+    return name, parsed
+
+
+def mapping_of(pairs: Iterable[str]) -> dict[str, str]:
+    """`--map field=column` options as a mapping."""
+    mapping = {}
+    for text in pairs:
+        field, equals, column = text.partition("=")
+        if not equals or not field or not column:
+            raise InputError(f"--map {text}: write FIELD=COLUMN, for instance --map question=user_input")
+        mapping[field] = column
+    return mapping
+
+
+def metrics_chosen(listed: Iterable[str], settings: Iterable[str], *, default: Iterable[str]) -> tuple[Metric, ...]:
+    """The metrics of `--metrics a,b` options, with `--set metric.option=value` applied."""
+    names = [name.strip() for text in listed for name in text.split(",") if name.strip()]
+    chosen = {
+        metric.name: metric for metric in metrics_of(list(METRICS) if names == ["all"] else names or list(default))
+    }
+    for text in settings:
+        target, equals, value = text.partition("=")
+        name, _, option = target.partition(".")
+        if not equals or name not in chosen:
+            raise InputError(f"--set {text}: write METRIC.OPTION=VALUE with a metric of this run ({', '.join(chosen)})")
+        chosen[name] = _with_option(chosen[name], option, _pair(f"{option}={value}")[1])
+    return tuple(chosen.values())
+
+
+def _with_option(metric: Metric, option: str, value: JsonValue) -> Metric:
+    known: list[str] = [field.name for field in fields(metric)] if is_dataclass(metric) else []
+    if option not in known:
+        raise InputError(
+            f"--set {metric.name}.{option}: no such option; {metric.name} has: {', '.join(known) or 'none'}"
+        )
+    changed: Metric = replace(metric, **{option: value})  # type: ignore[type-var]  # is a dataclass: it has fields
+    return changed

@@ -1,0 +1,216 @@
+"""Commands that make a run: demo, run, rescore."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from judgekit import batch
+from judgekit.cli.choosing import judge_of, judge_options, mapping_of, metrics_chosen
+from judgekit.cli.reading import show_report
+from judgekit.judge import Judge
+from judgekit.metrics import METRICS, REFERENCE_FREE
+from judgekit.records import Options
+from judgekit.rundir import Run
+from judgekit.shipped import shipped
+
+_INVALID = 3
+_DEMO_METRICS = (
+    "faithfulness",
+    "citation_support",
+    "citation_recall",
+    "citation_precision",
+    "uncited_claim_rate",
+    "context_recall",
+    "context_precision",
+    "context_relevance",
+    "answer_relevance",
+    "answer_correctness",
+    "refusal",
+)
+
+metrics_option = click.option(
+    "--metrics",
+    "listed",
+    multiple=True,
+    metavar="A,B",
+    help="Metrics, or `all`.  [default: those that need no reference]",
+)
+set_option = click.option(
+    "--set", "settings", multiple=True, metavar="METRIC.OPTION=VALUE", help="Set a metric's option."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+
+
+@click.command()
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), default=Path("runs/demo"), show_default=True, help="Run folder."
+)
+@json_option
+def demo(out: Path, as_json: bool) -> None:
+    """Judge the shipped example log, offline, from its shipped recording."""
+    job = batch.Job(
+        logs=[shipped("examples", "answers.jsonl")],
+        out=out,
+        judge=Judge.replay(shipped("cassettes", "demo.jsonl")),
+        metrics=metrics_chosen((), (), default=_DEMO_METRICS),
+    )
+    show_report(_judged(job), as_json=as_json)
+    click.echo(
+        f"judgekit: the run is in {out}; look at one row with: judgekit report {out} --row canada-2023", err=True
+    )
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), required=True, help="Run folder; an interrupted run goes on."
+)
+@judge_options
+@metrics_option
+@set_option
+@click.option("--map", "pairs", multiple=True, metavar="FIELD=COLUMN", help="Where the log names a field otherwise.")
+@click.option(
+    "--skip-bad-rows", is_flag=True, help="Leave out rows that cannot be read, and list them in the manifest."
+)
+@click.option(
+    "--split",
+    type=click.Choice(["claims", "segments"]),
+    default="claims",
+    show_default=True,
+    help="Judge extracted claims, or the sentences themselves (saves the splitting call).",
+)
+@click.option(
+    "--citation-base",
+    type=click.Choice(["auto", "0", "1"]),
+    default="auto",
+    show_default=True,
+    help="Number of the first context in citation markers.",
+)
+@click.option(
+    "--max-unjudged",
+    type=click.FloatRange(0, 1),
+    default=0.2,
+    show_default=True,
+    help="Exit with 3 when a larger share of verdicts is missing.",
+)
+@json_option
+def run(
+    logs: tuple[Path, ...],
+    out: Path,
+    listed: tuple[str, ...],
+    settings: tuple[str, ...],
+    pairs: tuple[str, ...],
+    skip_bad_rows: bool,
+    split: str,
+    citation_base: str,
+    max_unjudged: float,
+    as_json: bool,
+    record: bool,
+    cassette: Path | None,
+    **judge: Any,
+) -> int:
+    """Judge logs (JSON Lines, one answered question a line) into a run folder.
+
+    A row needs question, answer and contexts; a reference adds context_recall and answer_correctness. The same command
+    goes on where an earlier one stopped, and pays for nothing twice.
+    """
+    metrics = metrics_chosen(listed, settings, default=REFERENCE_FREE)
+    options = Options.model_validate(
+        {"split": split, "citation_base": citation_base if citation_base == "auto" else int(citation_base)}
+    )
+    job = batch.Job(
+        logs=logs,
+        out=out,
+        judge=judge_of(record=record, cassette=cassette, **judge),
+        metrics=metrics,
+        options=options,
+        mapping=mapping_of(pairs),
+        skip_bad_rows=skip_bad_rows,
+    )
+    try:
+        finished = _judged(job)
+    finally:
+        if record and cassette:
+            job.judge.write_cassette(cassette)
+    show_report(finished, as_json=as_json)
+    return _verdict_on(finished, max_unjudged)
+
+
+def _verdict_on(finished: Run, max_unjudged: float) -> int:
+    summary = finished.summary()
+    asked = summary.judged + summary.unjudged
+    if asked and summary.unjudged / asked > max_unjudged:
+        click.echo(
+            f"judgekit: {summary.unjudged} of {asked} verdicts and ratings are missing; the numbers are not valid. "
+            "The report lists the causes; the same command asks again for what is missing",
+            err=True,
+        )
+        return _INVALID
+    return 0
+
+
+@click.command()
+@click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write the rescored run here; else only print it.")
+@metrics_option
+@set_option
+@json_option
+def rescore(folder: Path, out: Path | None, listed: tuple[str, ...], settings: tuple[str, ...], as_json: bool) -> None:
+    """Compute other metrics, or the same with other options, from a run's stored verdicts. No judge is asked."""
+    source = Run(folder)
+    metrics = metrics_chosen(listed, settings, default=[name for name in source.manifest.metrics if name in METRICS])
+    rescored = batch.Rescored(run=source, metrics=metrics)
+    show_report(rescored.write(out) if out else rescored, as_json=as_json)
+
+
+def _judged(job: batch.Job) -> Run:
+    """Judge with a progress bar on stderr."""
+
+    async def work(on_progress: Callable[[batch.Progress], None]) -> Run:
+        async with job.judge:
+            return await batch.judge_log(job, on_progress)
+
+    with _progress(job.judge) as on_progress:
+        finished = asyncio.run(work(on_progress))
+    meters = job.judge.meters.values()
+    sent, reused = sum(m.sent for m in meters), sum(m.reused for m in meters)
+    click.echo(
+        f"judgekit: {len(finished)} rows; {sent} judge calls sent, {reused} answered from what was kept", err=True
+    )
+    return finished
+
+
+@contextmanager
+def _progress(judge: Judge) -> Iterator[Callable[[batch.Progress], None]]:
+    """A progress bar where stderr is a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415  only where there is a terminal
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = (
+        TextColumn("judging"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("rows, ETA"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[calls]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("rows", total=None, calls="")
+
+        def on_progress(now: batch.Progress) -> None:
+            meters = judge.meters.values()
+            tokens = sum(m.prompt_tokens + m.completion_tokens for m in meters)
+            calls = f"{sum(m.sent for m in meters)} calls, {sum(m.reused for m in meters)} from cache, {tokens} tokens"
+            bar.update(task, completed=now.done, total=now.total, calls=calls)
+
+        yield on_progress

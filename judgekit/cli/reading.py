@@ -1,0 +1,101 @@
+"""Commands that read what is there: report, spotcheck, prompts."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+
+import click
+
+from judgekit.batch import Rescored
+from judgekit.errors import InputError
+from judgekit.prompts import Prompts, prompts_of
+from judgekit.rundir import Run
+
+
+def show_report(run: Run | Rescored, *, as_json: bool = False, worst: int = 3) -> None:
+    """Print a run's numbers, and the rows worth reading first."""
+    from rich.console import Console  # noqa: PLC0415 - loads only when something is printed
+
+    from judgekit import report as reports  # noqa: PLC0415 - it needs rich
+
+    summary = run.summary()
+    if as_json:
+        click.echo(json.dumps(reports.as_json(summary, run.manifest), ensure_ascii=False, indent=2))
+        return
+    reports.render(summary, run.manifest, reports.worst_rows(run, run.metrics, worst), console=Console())
+
+
+@click.command()
+@click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--row", "row_id", metavar="ID", help="One row in full: claims, verdicts, evidence, scores.")
+@click.option("--worst", type=click.IntRange(0), default=3, show_default=True, help="How many rows to show at the end.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+def report(folder: Path, row_id: str | None, worst: int, as_json: bool) -> None:
+    """Print a run: every metric with its counts, and the rows worth reading first."""
+    from rich.console import Console  # noqa: PLC0415 - loads only when something is printed
+
+    from judgekit import report as reports  # noqa: PLC0415 - it needs rich
+
+    run = Run(folder)
+    if row_id is None:
+        show_report(run, as_json=as_json, worst=worst)
+        return
+    try:
+        result = run[row_id]
+    except KeyError:
+        some = ", ".join(found.id for found in islice(run, 8))
+        raise InputError(f"{folder}: no row {row_id!r}; its rows are: {some}, ...") from None
+    if as_json:
+        click.echo(result.model_dump_json(indent=2, exclude_defaults=True))
+    else:
+        reports.render_row(result, console=Console())
+
+
+@click.group()
+def spotcheck() -> None:
+    """Have people check the judge on a sample of its verdicts."""
+
+
+@spotcheck.command()
+@click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("-n", "number", type=click.IntRange(1), default=50, show_default=True, help="How many verdicts to draw.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="CSV sheet to write.")
+@click.option("--seed", type=int, default=7, show_default=True, help="The same seed draws the same verdicts.")
+def draw(folder: Path, number: int, out: Path, seed: int) -> None:
+    """Draw verdicts into a blind sheet: claim and sources, with an empty column for the reviewer's verdict."""
+    from judgekit.review import draw_sheet  # noqa: PLC0415  only this command needs it
+
+    drawn = draw_sheet(Run(folder), n=number, seed=seed, path=out)
+    click.echo(
+        f"judgekit: {drawn.units} of {drawn.of} verdicts in {out}; its key, not for the reviewer: {drawn.key}", err=True
+    )
+
+
+@click.group()
+def prompts() -> None:
+    """Look at the prompts that are sent."""
+
+
+_folder_option = click.option(
+    "--prompts", "folder", type=click.Path(path_type=Path), help="Folder of your own prompts."
+)
+
+
+@prompts.command("list")
+@_folder_option
+def list_prompts(folder: Path | None) -> None:
+    """Every prompt with its fingerprint and what it asks."""
+    found: Prompts = prompts_of(folder)
+    for name in found.names():
+        first = found.source(name).split("\n", 1)[0].removeprefix("{#").removesuffix("#}").strip()
+        click.echo(f"{name:<20} {found.fingerprint(name)[:12]}  {first}")
+
+
+@prompts.command()
+@click.argument("name")
+@_folder_option
+def show(name: str, folder: Path | None) -> None:
+    """The text of a prompt."""
+    click.echo(prompts_of(folder).source(name))

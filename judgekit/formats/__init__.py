@@ -1,0 +1,1 @@
+"""Reading logs: one module = one input format."""

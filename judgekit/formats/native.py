@@ -1,0 +1,258 @@
+"""judgekit's own log format: JSON Lines, one answered question a line.
+
+Keys: question, answer, contexts (required for judging); id, reference, citations, relevance, facts, retrievals,
+metadata (optional). Unknown keys go to `metadata`. A context is a text, or an object with id, text, title, url,
+doc_id, version. Every problem of a log is found before anything is asked of a judge.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue
+
+from judgekit.errors import InputError, LogError
+from judgekit.formats.citations import read_answer
+from judgekit.records import Context, Fact, LogFile, Retrieval, Sample
+
+FIELDS = (
+    "id",
+    "question",
+    "answer",
+    "contexts",
+    "reference",
+    "citations",
+    "relevance",
+    "facts",
+    "retrievals",
+    "metadata",
+)
+REQUIRED = ("question", "answer", "contexts")
+_CONTEXT_FIELDS = ("id", "text", "title", "url", "doc_id", "version", "metadata")
+
+
+class Bad(ValueError):
+    """What is wrong with a field of a row."""
+
+    def __init__(self, field: str, message: str) -> None:
+        self.field = field
+        super().__init__(message)
+
+
+class Checked(NamedTuple):
+    """A log that was read through once: its files, and where its bad rows are, if those are to be skipped."""
+
+    files: tuple[LogFile, ...]
+    skipped: tuple[str, ...]
+
+
+def check(paths: Sequence[Path], *, mapping: Mapping[str, str] | None = None, skip_bad: bool = False) -> Checked:
+    """Read logs through without keeping them. Raises LogError with every problem, unless bad rows are to be skipped."""
+    problems: list[str] = []
+    files: list[LogFile] = []
+    seen: dict[str, str] = {}
+    for path in paths:
+        rows = 0
+        for place, row in _rows(path, mapping or {}):
+            if isinstance(row, Bad):
+                problems.append(f"{place}: {row.field}: {row}" if row.field else f"{place}: {row}")
+            elif row.id in seen:
+                problems.append(
+                    f"{place}: id: {row.id!r} stands already at {seen[row.id]}; give every row an id of its own"
+                )
+            else:
+                seen[row.id] = place
+                rows += 1
+        files.append(LogFile(name=path.name, sha256=_sha256(path), rows=rows))
+    if problems and not skip_bad:
+        raise LogError(problems)
+    if not seen:
+        raise InputError(
+            f"{', '.join(str(path) for path in paths)}: no rows to judge; one JSON object a line is expected"
+        )
+    return Checked(tuple(files), tuple(problems))
+
+
+def read(paths: Iterable[Path], *, mapping: Mapping[str, str] | None = None) -> Iterator[Sample]:
+    """The good rows of logs, one at a time, in order; `check` has reported the others."""
+    seen: set[str] = set()
+    for path in paths:
+        for _, row in _rows(path, mapping or {}):
+            if isinstance(row, Sample) and row.id not in seen:
+                seen.add(row.id)
+                yield row
+
+
+def _rows(path: Path, mapping: Mapping[str, str]) -> Iterator[tuple[str, Sample | Bad]]:
+    """Every row with its place `file:line`, as a sample or as what is wrong with it."""
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield f"{path}:{number}", _row(line, number, mapping)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}; give the path of a JSON Lines log") from None
+
+
+def _row(line: bytes, number: int, mapping: Mapping[str, str]) -> Sample | Bad:
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        return Bad("", f"not UTF-8 at byte {error.start}; save the log as UTF-8")
+    try:
+        row = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        return Bad("", f"not JSON ({error}); one JSON object a line is expected")
+    if not isinstance(row, dict):
+        return Bad("", f"a {type(row).__name__} where an object is expected; one JSON object a line")
+    try:
+        return sample_of(row, mapping=mapping, default_id=str(number))
+    except Bad as bad:
+        return bad
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not JSON; write null")
+
+
+def sample_of(row: Mapping[str, Any], *, mapping: Mapping[str, str] | None = None, default_id: str = "1") -> Sample:
+    """The sample of one row. Raises Bad (a ValueError) naming the field and the remedy."""
+    given = _renamed(row, mapping or {})
+    missing = [field for field in REQUIRED if given.get(field) is None]
+    if missing:
+        have = ", ".join(sorted(map(str, row))) or "nothing"
+        raise Bad(missing[0], f"missing; the row has: {have}; name its column with --map {missing[0]}=COLUMN")
+    contexts = _contexts(given["contexts"], "contexts")
+    try:
+        answer, citations = read_answer(given["answer"], given.get("citations"), contexts)
+    except ValueError as error:
+        raise Bad("citations" if isinstance(given["answer"], str) else "answer", str(error)) from None
+    extra = {str(key): value for key, value in given.items() if key not in FIELDS}
+    return Sample(
+        id=_id(given.get("id"), default_id),
+        question=_text(given["question"], "question"),
+        answer=answer,
+        contexts=contexts,
+        reference=None if given.get("reference") is None else _text(given["reference"], "reference"),
+        citations=citations,
+        relevance=_relevance(given.get("relevance")),
+        facts=_facts(given.get("facts")),
+        retrievals=_retrievals(given.get("retrievals")),
+        metadata={**extra, **_object(given.get("metadata"), "metadata")},
+    )
+
+
+def _renamed(row: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
+    unknown = sorted(set(mapping) - set(FIELDS))
+    if unknown:
+        raise InputError(f"--map {unknown[0]}=...: no such field; the fields are: {', '.join(FIELDS)}")
+    taken = set(mapping.values())
+    given = {key: value for key, value in row.items() if key not in taken}
+    for field, column in mapping.items():
+        if column not in row:
+            raise Bad(field, f"no column {column!r}; the row has: {', '.join(sorted(map(str, row)))}")
+        given[field] = row[column]
+    return given
+
+
+def _id(value: Any, default: str) -> str:
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise Bad("id", f"{value!r} is not a text or a whole number")
+    return str(value)
+
+
+def _text(value: Any, field: str) -> str:
+    if not isinstance(value, str):
+        raise Bad(field, f"a {type(value).__name__} where a text is expected")
+    return value
+
+
+def _object(value: Any, field: str) -> dict[str, JsonValue]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Bad(field, f"a {type(value).__name__} where an object is expected")
+    return {str(key): item for key, item in value.items()}
+
+
+def _list(value: Any, field: str) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise Bad(field, f"a {type(value).__name__} where a list is expected; put it in [ ]")
+    return value
+
+
+def _contexts(value: Any, field: str) -> tuple[Context, ...]:
+    """Contexts in rank order; one without an id is called by its rank, counted from 1."""
+    contexts = tuple(_context(item, n, f"{field}[{n - 1}]") for n, item in enumerate(_list(value, field), start=1))
+    repeated = [context.id for n, context in enumerate(contexts) if context.id in {c.id for c in contexts[:n]}]
+    if repeated:
+        raise Bad(field, f"the id {repeated[0]!r} occurs twice; give every context of a row an id of its own")
+    return contexts
+
+
+def _context(item: Any, number: int, field: str) -> Context:
+    if item is None:
+        return Context(id=str(number))
+    if isinstance(item, str):
+        return Context(id=str(number), text=item)
+    if not isinstance(item, dict):
+        raise Bad(field, f"a {type(item).__name__}; a context is a text, or an object with id and text")
+    texts = {name: _optional_text(item.get(name), f"{field}.{name}") for name in ("title", "url", "doc_id", "version")}
+    extra = {str(key): value for key, value in item.items() if key not in _CONTEXT_FIELDS}
+    return Context(
+        id=_id(item.get("id"), str(number)),
+        text=_optional_text(item.get("text"), f"{field}.text") or "",
+        **texts,
+        metadata={**extra, **_object(item.get("metadata"), f"{field}.metadata")},
+    )
+
+
+def _optional_text(value: Any, field: str) -> str | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return None if value is None else _text(value, field)
+
+
+def _relevance(value: Any) -> dict[str, float] | None:
+    if value is None:
+        return None
+    grades = _object(value, "relevance")
+    for key, grade in grades.items():
+        if isinstance(grade, bool) or not isinstance(grade, int | float) or not math.isfinite(grade):
+            raise Bad(f"relevance.{key}", f"{grade!r} is not a grade; a number is expected")
+    return {key: float(grade) for key, grade in grades.items() if isinstance(grade, int | float)}
+
+
+def _facts(value: Any) -> tuple[Fact, ...]:
+    facts = []
+    for n, item in enumerate(_list(value, "facts"), start=1):
+        if not isinstance(item, dict):
+            raise Bad(f"facts[{n - 1}]", "a fact is an object with id, text and context_ids")
+        ids = tuple(_id(one, "") for one in _list(item.get("context_ids"), f"facts[{n - 1}].context_ids"))
+        text = _optional_text(item.get("text"), f"facts[{n - 1}].text") or ""
+        facts.append(Fact(id=_id(item.get("id"), f"f{n}"), text=text, context_ids=ids))
+    return tuple(facts)
+
+
+def _retrievals(value: Any) -> tuple[Retrieval, ...]:
+    found = []
+    for n, item in enumerate(_list(value, "retrievals")):
+        if not isinstance(item, dict):
+            raise Bad(f"retrievals[{n}]", "a retrieval is an object with query and contexts")
+        query = _optional_text(item.get("query"), f"retrievals[{n}].query") or ""
+        found.append(Retrieval(query=query, contexts=_contexts(item.get("contexts"), f"retrievals[{n}].contexts")))
+    return tuple(found)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

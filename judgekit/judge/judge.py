@@ -1,0 +1,182 @@
+"""The judge as its users see it: who is asked, where, and how; one object for a whole run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from pydantic import JsonValue
+
+from judgekit.errors import InputError
+from judgekit.judge import cassette as cassettes
+from judgekit.judge.asking import Asked, Asker, Meter
+from judgekit.judge.backend import Backend
+from judgekit.judge.chat import ChatBackend
+from judgekit.judge.endpoint import Endpoint
+from judgekit.judge.store import Store
+from judgekit.prompts import Prompts, prompts_of
+from judgekit.wire import JudgeRequest, JudgeSpec, Texts
+
+#: Sent unless told otherwise: the same question should get the same answer.
+DEFAULT_PARAMS: Final[Mapping[str, JsonValue]] = {"temperature": 0, "seed": 7, "max_tokens": 2048}
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+class Judge:
+    """One pinned judge: a model on an OpenAI-compatible endpoint, or a backend of your own.
+
+    model: the model name as the endpoint knows it, better a dated one; or a Backend, such as `Scripted(...)`.
+    base_url: where it is served, for instance `http://127.0.0.1:8080/v1`; nothing is sent anywhere else.
+    api_key: sent as bearer token; None sends none. Never stored, never shown.
+    params: request parameters, on top of temperature 0, seed 7 and max_tokens 2048; None unsets one.
+    decider: another backend for the typed questions (a decision model, a classifier, a script); `model` then only
+    splits texts into claims.
+    cache: folder where paid replies are kept and found again; None keeps them in memory, or beside a run.
+    prompts: folder whose *.j2 files replace the shipped ones of the same name.
+    timeout: seconds for one attempt, whole. concurrency: requests in flight at most.
+
+    Opens nothing until it is asked. It can be shared by many runs, threads and event loops. Raises InputError for a
+    model without a base_url, or one that is no URL.
+    """
+
+    def __init__(
+        self,
+        model: str | Backend,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        params: Mapping[str, JsonValue] | None = None,
+        headers: Mapping[str, str] | None = None,
+        decider: Backend | None = None,
+        cache: str | Path | None = None,
+        prompts: str | Path | None = None,
+        timeout: float = 120.0,
+        max_attempts: int = 6,
+        concurrency: int = 16,
+    ) -> None:
+        self.prompts: Prompts = prompts_of(Path(prompts) if prompts is not None else None)
+        self.concurrency = concurrency
+        self.is_replay = False
+        if isinstance(model, str):
+            if base_url is None:
+                raise InputError(f"Judge({model!r}) needs the endpoint that serves it: base_url='http://.../v1'")
+            endpoint = Endpoint(
+                base_url,
+                api_key=api_key,
+                headers=headers,
+                timeout=timeout,
+                max_attempts=max_attempts,
+                concurrency=concurrency,
+            )
+            sent = {name: value for name, value in {**DEFAULT_PARAMS, **(params or {})}.items() if value is not None}
+            spec = JudgeSpec(model=model, base_url=endpoint.public_url, params=sent)
+            model = ChatBackend(spec, endpoint, self.prompts)
+        self._has_cache = cache is not None
+        self._store = Store(Path(cache) if cache is not None else None, on_message=_warn)
+        self._extractor = Asker(model, self._store)
+        self._decider = self._extractor if decider is None or decider is model else Asker(decider, self._store)
+
+    @classmethod
+    def replay(cls, path: str | Path, *, prompts: str | Path | None = None) -> Judge:
+        """A judge that answers from a cassette and from nothing else; what it does not hold is a CassetteMiss."""
+        tape = cassettes.read(Path(path))
+        voices: dict[str, Backend] = {}
+        for part, voice in tape.voices.items():
+            if voice.spec.form != "chat":
+                raise InputError(f"{path}: its {part} speaks {voice.spec.form!r}, which cannot be replayed")
+            voices[part] = ChatBackend(voice.spec, None, prompts_of(Path(prompts) if prompts is not None else None))
+            voices[part].learn(voice.dialect)
+        judge = cls(voices["extractor"], decider=voices.get("decider"), prompts=prompts)
+        judge.load(tape.rows)
+        return judge
+
+    def load(self, rows: Mapping[str, str]) -> None:
+        """Serve these recorded rows, also those whose reply could not be read, and keep nothing on disk."""
+        self.is_replay = True
+        for key, row in rows.items():
+            self._store.put(key, row)
+        for asker in self._parts.values():
+            asker.replay = True
+
+    def __repr__(self) -> str:
+        return f"<Judge {', '.join(f'{part}={spec.model}' for part, spec in self.specs.items())}>"
+
+    @property
+    def _parts(self) -> dict[str, Asker]:
+        both = {"extractor": self._extractor, "decider": self._decider}
+        return both if self._decider is not self._extractor else {"extractor": self._extractor}
+
+    @property
+    def specs(self) -> dict[str, JudgeSpec]:
+        """Part -> who answers: as configured, with the resolved model once it is known."""
+        return {part: asker.who or asker.backend.spec for part, asker in self._parts.items()}
+
+    @property
+    def dialects(self) -> dict[str, dict[str, JsonValue]]:
+        """Part -> what was found out about its endpoint."""
+        return {part: asker.backend.dialect for part, asker in self._parts.items()}
+
+    @property
+    def meters(self) -> dict[str, Meter]:
+        """Part -> what this session did."""
+        return {part: asker.meter for part, asker in self._parts.items()}
+
+    def use_store(self, folder: Path) -> None:
+        """Keep paid replies in this folder from now on, unless another was chosen. A replay keeps nothing.
+
+        What was asked so far in memory goes along.
+        """
+        if self.is_replay or self._has_cache or self._store.folder == folder:
+            return
+        store = Store(folder, on_message=_warn)
+        for key in self._store.keys() if self._store.folder is None else ():
+            if (row := self._store.get(key)) is not None:
+                store.put(key, row)
+        self._store = store
+        for asker in self._parts.values():
+            asker.use_store(store)
+
+    def pin(self, specs: Mapping[str, JudgeSpec]) -> None:
+        """Answer as these only, as a run began. Raises JudgeDrift when another model answered already."""
+        for part, spec in specs.items():
+            if part in self._parts and spec.resolved is not None:
+                self._parts[part].pin(spec)
+
+    async def ask(self, request: JudgeRequest, *, repeat: int = 0) -> Asked:
+        """Ask typed questions; extractions go to the extractor, all else to the decider. See Asker.ask."""
+        writes = any(isinstance(question, Texts) for question in request.questions)
+        asker = self._extractor if writes else self._decider
+        return await asker.ask(request, repeat=repeat)
+
+    def record(self) -> None:
+        """Note every reply that is used from now on, for `write_cassette`."""
+        for asker in self._parts.values():
+            asker.used = asker.used if asker.used is not None else {}
+
+    def write_cassette(self, path: Path) -> None:
+        """Write the replies used since `record`."""
+        rows: dict[str, str] = {}
+        voices: dict[str, cassettes.Voice] = {}
+        for part, asker in self._parts.items():
+            rows.update(asker.used or {})
+            voices[part] = cassettes.Voice(self.specs[part], asker.backend.dialect)
+        cassettes.write(path, cassettes.Cassette(voices, rows))
+
+    async def aclose(self) -> None:
+        """Close what is open in the running event loop."""
+        for asker in self._parts.values():
+            await asker.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()

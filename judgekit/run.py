@@ -1,0 +1,363 @@
+"""The way of one sample: from a logged answer to scores that can be traced to claim, verdict and evidence.
+
+Read from top to bottom: `judge_samples` keeps some samples in flight and lets results leave in input order;
+`judge_sample` is the whole way of one; the rest are its steps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+from judgekit.errors import InputError, JudgeStop, RequestTooLong
+from judgekit.judge import Judge
+from judgekit.judge.asking import Call
+from judgekit.metrics import Metric
+from judgekit.records import (
+    ANSWER,
+    REFERENCE,
+    THE_ANSWER,
+    THE_REFERENCE,
+    Ask,
+    Case,
+    Check,
+    Claim,
+    Context,
+    Fault,
+    Need,
+    Options,
+    Rating,
+    Reason,
+    Result,
+    Sample,
+    Score,
+    Segment,
+    Side,
+    Usage,
+    Verdict,
+)
+from judgekit.scoring import score_case
+from judgekit.scoring.plan import plan
+from judgekit.segment import segment
+from judgekit.tasks import Source, asks, bearing, in_groups, refusal, relevance, sources_of, split, sufficiency, verify
+from judgekit.wire import Answer, JudgeRequest
+
+T = TypeVar("T")
+
+#: Rounds of checks at most: claims, then leave-one-out of citations, then whatever a metric of one's own adds.
+_MOST_ROUNDS = 6
+
+
+async def judge_samples(
+    samples: Iterable[Sample] | AsyncIterable[Sample],
+    *,
+    judge: Judge,
+    metrics: Sequence[Metric],
+    options: Options,
+    in_flight: int | None = None,
+) -> AsyncIterator[Result]:
+    """Results in input order, with at most `in_flight` samples begun and not yet handed out.
+
+    A sample that fails yields a result with its fault; a judge that cannot go on raises JudgeStop.
+    """
+    window = in_flight or max(4, judge.concurrency)
+    begun: deque[asyncio.Task[Result]] = deque()
+    try:
+        async for sample in _each(samples):
+            if len(begun) >= window:
+                yield await begun.popleft()
+            begun.append(asyncio.ensure_future(judge_sample(sample, judge=judge, metrics=metrics, options=options)))
+        while begun:
+            yield await begun.popleft()
+    finally:
+        for task in begun:
+            task.cancel()
+        await asyncio.gather(*begun, return_exceptions=True)
+
+
+async def judge_sample(sample: Sample, *, judge: Judge, metrics: Sequence[Metric], options: Options) -> Result:
+    """The whole way of one sample. Only what stops a run is raised; any other failure is kept in the result."""
+    desk = _Desk(judge, options)
+    try:
+        case = await _judged(sample, desk=desk, metrics=metrics)
+        scores = score_case(case, metrics)
+    except (JudgeStop, InputError):
+        raise
+    except Exception as error:  # noqa: BLE001  one row must not take the others down with it
+        fault = Fault(stage="row", cause=type(error).__name__, message=str(error))
+        unscored = tuple(Score.undefined(metric.name, Reason.UNJUDGED, note=str(error)) for metric in metrics)
+        return Result(case=Case(sample=sample), scores=unscored, usage=desk.usage, faults=(*desk.faults, fault))
+    return Result(case=case, scores=scores, usage=desk.usage, faults=tuple(desk.faults))
+
+
+async def _judged(sample: Sample, *, desk: _Desk, metrics: Sequence[Metric]) -> Case:
+    """Everything the metrics need to know about a sample, each thing asked once."""
+    needs = frozenset[Need]().union(*(metric.needs_for(sample) for metric in metrics))
+    segments = segment(sample.answer, sample.contexts, spans=sample.citations, base=desk.options.citation_base)
+    of_reference = segment(sample.reference or "", prefix="t")
+
+    # What depends on nothing else is asked at once.
+    answer_side, reference_side, asked, ratings = await asyncio.gather(
+        _claims(desk, sample, ANSWER, segments if Need.ANSWER_CLAIMS in needs else ()),
+        _claims(desk, sample, REFERENCE, of_reference if Need.REFERENCE_CLAIMS in needs else ()),
+        _asks(desk, sample, needs),
+        _ratings(desk, sample, needs),
+    )
+    case = Case(
+        sample=sample,
+        segments=segments,
+        reference_segments=of_reference,
+        claims=(*answer_side.claims, *reference_side.claims),
+        unsplit=tuple(side.side for side in (answer_side, reference_side) if side.is_unsplit),
+        invented_claims=(*answer_side.invented, *reference_side.invented),
+        asks=asked,
+        ratings=tuple(ratings),
+    )
+    verified, bearings = await asyncio.gather(_verified(desk, case, metrics), _bearings(desk, case, needs))
+    return verified.having(ratings=(*case.ratings, *bearings))
+
+
+# --- claims ------------------------------------------------------------------------------------
+
+
+class _SplitSide(NamedTuple):
+    side: Side
+    claims: tuple[Claim, ...] = ()
+    invented: tuple[str, ...] = ()
+    is_unsplit: bool = False
+
+
+async def _claims(desk: _Desk, sample: Sample, side: Side, segments: Sequence[Segment]) -> _SplitSide:
+    """The claims of the answer or of the reference, split once for all metrics."""
+    if desk.options.split == "segments":
+        return _SplitSide(side, split.whole_segments(segments, side))
+    wanted = split.splittable(segments)
+    drafts = await _drafts(desk, sample, side, wanted)
+    faulty = [draft.segment for draft in drafts if draft.fault and draft.answered]
+    drafts = split.settled(drafts, await _drafts(desk, sample, side, faulty, again=True) if faulty else ())
+    failed = [draft for draft in drafts if not draft.answered]
+    for draft in failed:
+        desk.faults.append(Fault(stage=f"split {side}", cause=draft.fault or "missing", message=draft.segment.bare))
+    invented = tuple(claim for draft in drafts for claim in draft.invented)
+    if failed:  # a denominator that lacks a part of the text would be a lie
+        return _SplitSide(side, invented=invented, is_unsplit=True)
+    return _SplitSide(side, split.claims_of(drafts, side), invented)
+
+
+async def _drafts(
+    desk: _Desk, sample: Sample, side: Side, segments: Sequence[Segment], *, again: bool = False
+) -> list[split.Draft]:
+    whole = sample.answer if side == ANSWER else sample.reference or ""
+
+    def request(some: Sequence[Segment]) -> JudgeRequest:
+        text = whole[some[0].start : some[-1].end].strip()
+        return split.request(desk.judge.prompts, question=sample.question, text=text, segments=some, again=again)
+
+    groups = in_groups(segments, desk.options.segments_per_call)
+    answers = await asyncio.gather(*(desk.ask_items(request, group) for group in groups))
+    merged = {key: answer for group in answers for key, answer in group.items()}
+    return split.read(merged, segments, question=sample.question, text=whole)
+
+
+# --- verdicts ----------------------------------------------------------------------------------
+
+
+async def _verified(desk: _Desk, case: Case, metrics: Sequence[Metric]) -> Case:
+    """The case with a verdict for every check that the metrics want, round by round until they want no more."""
+    for _ in range(_MOST_ROUNDS):
+        wanted: dict[Check, None] = {}
+        for metric in metrics:
+            wanted.update(dict.fromkeys(metric.checks(case)))
+        groups = [
+            (group.sources, claims)
+            for group in plan(case, wanted)
+            for claims in in_groups(group.claims, desk.options.claims_per_call)
+        ]
+        if not groups:
+            break
+        found = await asyncio.gather(*(_verdicts(desk, case.sample, *group) for group in groups))
+        case = case.having(verdicts=(*case.verdicts, *(verdict for some in found for verdict in some)))
+    return case
+
+
+async def _verdicts(desk: _Desk, sample: Sample, source_ids: tuple[str, ...], claims: Sequence[Claim]) -> list[Verdict]:
+    """The verdicts of claims against one set of sources; sources too long for one call are asked in parts."""
+    windows = _windows(_sources(sample, source_ids), desk.options.source_chars_per_call)
+    parts = await asyncio.gather(*(desk.verify(window, claims, source_ids) for window in windows))
+    return [verify.merged(verdicts) for verdicts in zip(*parts, strict=True)]
+
+
+def _sources(sample: Sample, source_ids: tuple[str, ...]) -> list[Source]:
+    if source_ids == THE_REFERENCE:
+        return sources_of([Context(id=THE_REFERENCE[0], text=sample.reference or "")])
+    if source_ids == THE_ANSWER:
+        return sources_of([Context(id=THE_ANSWER[0], text=sample.answer)])
+    return sources_of(sample.context(source_id) for source_id in source_ids)
+
+
+def _windows(sources: Sequence[Source], most_chars: int) -> list[list[Source]]:
+    """Sources in groups of at most so many characters, in order; a single longer source is a group of its own."""
+    windows: list[list[Source]] = [[]]
+    room = most_chars
+    for source in sources:
+        if windows[-1] and len(source.text) > room:
+            windows.append([])
+            room = most_chars
+        windows[-1].append(source)
+        room -= len(source.text)
+    return windows
+
+
+# --- ratings -----------------------------------------------------------------------------------
+
+
+async def _asks(desk: _Desk, sample: Sample, needs: frozenset[Need]) -> tuple[Ask, ...]:
+    """What the question asks for; a simple question is its own ask and costs no call."""
+    if Need.BEARING not in needs or not sample.question.strip():
+        return ()
+    if desk.options.split == "segments" or asks.is_simple(sample.question):
+        return asks.single(sample.question)
+    found = asks.read(await desk.ask(asks.request(desk.judge.prompts, sample.question)), sample.question)
+    if found is None:
+        desk.faults.append(Fault(stage="asks", cause="missing", message=sample.question))
+    return found or ()
+
+
+async def _bearings(desk: _Desk, case: Case, needs: frozenset[Need]) -> list[Rating]:
+    """Whether the answer addresses each ask, and whether its claims bear on the question."""
+    sample, claims = case.sample, case.claims_of(ANSWER)
+    if Need.BEARING not in needs or not case.asks or not sample.answer.strip():
+        return []
+
+    def request(items: Sequence[Ask | Claim]) -> JudgeRequest:
+        return bearing.request(
+            desk.judge.prompts,
+            question=sample.question,
+            answer=sample.answer,
+            asks=[item for item in items if isinstance(item, Ask)],
+            claims=[item for item in items if isinstance(item, Claim)],
+        )
+
+    items: list[Ask | Claim] = [*case.asks, *claims]
+    groups = in_groups(items, desk.options.segments_per_call)
+    answers = await asyncio.gather(*(desk.ask_items(request, group) for group in groups))
+    return bearing.read({key: answer for group in answers for key, answer in group.items()}, case.asks, claims)
+
+
+async def _ratings(desk: _Desk, sample: Sample, needs: frozenset[Need]) -> list[Rating]:
+    """The ratings that depend on the sample alone: contexts, refusal, sufficiency."""
+    wanted = []
+    if Need.RELEVANCE in needs and sample.source_ids:
+        wanted.append(_relevance(desk, sample, "relevance", sample.reference))
+    if Need.RELEVANCE_BY_ANSWER in needs and sample.source_ids:
+        wanted.append(_relevance(desk, sample, "relevance_by_answer", sample.answer))
+    if Need.REFUSAL in needs and sample.answer.strip():
+        wanted.append(_refusal(desk, sample))
+    if Need.SUFFICIENCY in needs and sample.source_ids:
+        wanted.append(_sufficiency(desk, sample))
+    return [rating for some in await asyncio.gather(*wanted) for rating in some]
+
+
+async def _relevance(desk: _Desk, sample: Sample, kind: relevance.Kind, reference: str | None) -> list[Rating]:
+    sources = _sources(sample, sample.source_ids)
+
+    def request(some: Sequence[Source]) -> JudgeRequest:
+        return relevance.request(desk.judge.prompts, some, kind=kind, question=sample.question, reference=reference)
+
+    windows = _windows(sources, desk.options.source_chars_per_call)
+    answers = await asyncio.gather(*(desk.ask_items(request, window) for window in windows))
+    return relevance.read({key: a for window in answers for key, a in window.items()}, sources, kind=kind)
+
+
+async def _refusal(desk: _Desk, sample: Sample) -> list[Rating]:
+    request = refusal.request(desk.judge.prompts, question=sample.question, answer=sample.answer)
+    return refusal.read(await desk.ask(request))
+
+
+async def _sufficiency(desk: _Desk, sample: Sample) -> list[Rating]:
+    sources = _sources(sample, sample.source_ids)
+    return sufficiency.read(await desk.ask(sufficiency.request(desk.judge.prompts, sources, question=sample.question)))
+
+
+# --- asking on behalf of one sample ------------------------------------------------------------
+
+
+class _Desk:
+    """Asks the judge on behalf of one sample, and keeps the bill and the faults."""
+
+    def __init__(self, judge: Judge, options: Options) -> None:
+        self.judge = judge
+        self.options = options
+        self.faults: list[Fault] = []
+        self._calls: dict[str, Call] = {}
+
+    @property
+    def usage(self) -> Usage:
+        calls = self._calls.values()
+        return Usage(
+            calls=len(calls),
+            prompt_tokens=sum(call.prompt_tokens for call in calls),
+            completion_tokens=sum(call.completion_tokens for call in calls),
+        )
+
+    async def ask(self, request: JudgeRequest) -> dict[str, Answer]:
+        """Answers by question id; when the input does not fit the judge, all of them failed as `too_long`."""
+        try:
+            return await self._asked(request)
+        except RequestTooLong as error:
+            return _too_long(request, error)
+
+    async def ask_items(self, build: Callable[[Sequence[T]], JudgeRequest], items: Sequence[T]) -> dict[str, Answer]:
+        """Answers about items, asked in halves when all of them do not fit one call."""
+        request = build(items)
+        try:
+            return await self._asked(request)
+        except RequestTooLong as error:
+            if len(items) == 1:
+                return _too_long(request, error)
+        middle = len(items) // 2
+        halves = await asyncio.gather(*(self.ask_items(build, half) for half in (items[:middle], items[middle:])))
+        return {**halves[0], **halves[1]}
+
+    async def verify(
+        self, sources: Sequence[Source], claims: Sequence[Claim], source_ids: tuple[str, ...]
+    ) -> list[Verdict]:
+        """Verdicts of claims against sources, in halves of the sources when they do not fit one call."""
+        request = verify.request(self.judge.prompts, sources, claims)
+        try:
+            return verify.read(await self._asked(request), sources, claims, source_ids)
+        except RequestTooLong as error:
+            halves = _halved(sources)
+            if halves is None:
+                return verify.read(_too_long(request, error), sources, claims, source_ids)
+        parts = await asyncio.gather(*(self.verify(half, claims, source_ids) for half in halves))
+        return [verify.merged(verdicts) for verdicts in zip(*parts, strict=True)]
+
+    async def _asked(self, request: JudgeRequest) -> dict[str, Answer]:
+        asked = await self.judge.ask(request)
+        self._calls.update((call.key, call) for call in asked.calls)
+        return asked.answers
+
+
+def _halved(sources: Sequence[Source]) -> tuple[Sequence[Source], Sequence[Source]] | None:
+    """The sources in two halves; a single one is cut at white space, None when that is too short to help."""
+    if len(sources) > 1:
+        middle = len(sources) // 2
+        return sources[:middle], sources[middle:]
+    halves = sources[0].halves
+    return ([halves[0]], [halves[1]]) if halves else None
+
+
+def _too_long(request: JudgeRequest, error: RequestTooLong) -> dict[str, Answer]:
+    return {i: Answer(id=i, cause=error.cause, raw=str(error)) for i in request.ids}
+
+
+async def _each(samples: Iterable[Sample] | AsyncIterable[Sample]) -> AsyncIterator[Sample]:
+    if isinstance(samples, AsyncIterable):
+        async for sample in samples:
+            yield sample
+    else:
+        for sample in samples:
+            yield sample

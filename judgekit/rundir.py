@@ -1,0 +1,201 @@
+"""A run on disk: a folder with `manifest.json` and one result a line in `results.jsonl`.
+
+Rows are appended as they finish, so a run that is killed loses none; a torn last line is ignored and cut off by the
+next session. When a row was judged again its last line counts, until `settle` writes the file in the log's order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from judgekit.errors import NotARun
+from judgekit.metrics import METRICS, Metric, metrics_of
+from judgekit.records import Manifest, Result, Summary
+from judgekit.scoring import summarize
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+MANIFEST = "manifest.json"
+RESULTS = "results.jsonl"
+CACHE = "cache"
+
+
+class Run:
+    """A run's folder, for reading. Raises NotARun when there is no manifest that this version can read."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.manifest = _manifest(self.folder)
+
+    def __repr__(self) -> str:
+        return f"<Run {self.folder}>"
+
+    def __iter__(self) -> Iterator[Result]:
+        """All results, one at a time, in the order of the log as far as the run has come."""
+        path = self.folder / RESULTS
+        for start, length in _lines_by_id(path).values():
+            yield _result(path, start, length)
+
+    def __len__(self) -> int:
+        return len(_lines_by_id(self.folder / RESULTS))
+
+    def __getitem__(self, row_id: str) -> Result:
+        """The result of a row. KeyError when the run has none of that id."""
+        path = self.folder / RESULTS
+        return _result(path, *_lines_by_id(path)[row_id])
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics of the run that ship with judgekit, for reading their direction."""
+        return metrics_of([name for name in self.manifest.metrics if name in METRICS])
+
+    def summary(self) -> Summary:
+        """The run in numbers."""
+        return summarize(self, self.metrics)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat dict a row: id, question, answer, and a value a metric (None where undefined), for data frames."""
+        return [
+            {
+                "id": result.id,
+                "question": result.case.sample.question,
+                "answer": result.case.sample.answer,
+                **{score.metric: score.value for score in result.scores},
+            }
+            for result in self
+        ]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The rows as a pandas data frame; needs pandas (`pip install judgekit[pandas]`)."""
+        import pandas as pd  # noqa: PLC0415 - an extra, imported only when used
+
+        return pd.DataFrame(self.rows())
+
+    def to_polars(self) -> pl.DataFrame:
+        """The rows as a polars data frame; needs polars (`pip install judgekit[polars]`)."""
+        import polars as pl  # noqa: PLC0415 - an extra, imported only when used
+
+        return pl.DataFrame(self.rows())
+
+
+class Results:
+    """The results file of a run that is being made: what is there, and appending to it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / RESULTS
+        self._index = _lines_by_id(self.path)
+        self._order = list(self._index)
+        whole = max((start + length for start, length in self._index.values()), default=0)
+        self._file = self.path.open("ab")
+        self._file.truncate(whole)
+
+    def get(self, row_id: str) -> Result | None:
+        """What an earlier session made of a row; None when it is not there."""
+        found = self._index.get(row_id)
+        return _result(self.path, *found) if found else None
+
+    def append(self, result: Result) -> None:
+        """Write a row and hand it to the operating system, so that a killed process loses nothing."""
+        line = (result.model_dump_json(exclude_defaults=True) + "\n").encode("utf-8")
+        start = self._file.seek(0, 2)
+        self._file.write(line)
+        self._file.flush()
+        self._index[result.id] = (start, len(line))
+        self._order.append(result.id)
+
+    def settle(self, ids: list[str]) -> None:
+        """Write the file as these rows in this order, each once: what an uninterrupted run would have written."""
+        if self._order == ids:
+            return
+        partial = self.path.with_name(RESULTS + ".partial")
+        with self.path.open("rb") as old, partial.open("wb") as new:
+            for row_id in ids:
+                start, length = self._index[row_id]
+                old.seek(start)
+                new.write(old.read(length))
+        partial.replace(self.path)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _lines_by_id(path: Path) -> dict[str, tuple[int, int]]:
+    """Row id -> (offset, length) of its last whole line."""
+    index: dict[str, tuple[int, int]] = {}
+    if not path.exists():
+        return index
+    at = 0
+    with path.open("rb") as lines:
+        for line in lines:
+            if not line.endswith(b"\n"):
+                break  # torn by a kill
+            try:
+                row_id = json.loads(line)["case"]["sample"]["id"]
+            except (ValueError, KeyError, TypeError):
+                raise NotARun(
+                    f"{path}: the line at byte {at} is not a result; the file was changed by something else"
+                ) from None
+            index[row_id] = (at, len(line))
+            at += len(line)
+    return index
+
+
+def _result(path: Path, start: int, length: int) -> Result:
+    with path.open("rb") as lines:
+        lines.seek(start)
+        try:
+            return Result.model_validate_json(lines.read(length))
+        except ValidationError as error:
+            raise NotARun(
+                f"{path}: the result at byte {start} cannot be read ({error.error_count()} faults); it was "
+                "written by another version of judgekit; judge the log again"
+            ) from None
+
+
+def _manifest(folder: Path) -> Manifest:
+    path = folder / MANIFEST
+    try:
+        return Manifest.model_validate_json(path.read_bytes())
+    except OSError:
+        raise NotARun(
+            f"{folder}: not a run (it has no {MANIFEST}); give a folder that `judgekit run -o` wrote"
+        ) from None
+    except ValidationError as error:
+        raise NotARun(
+            f"{path}: cannot be read ({error.error_count()} faults); it was written by another version of "
+            "judgekit; judge the log again into an empty folder"
+        ) from None
+
+
+def has_run(folder: Path) -> bool:
+    """True when a run was begun in this folder."""
+    return (folder / MANIFEST).exists()
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest, whole or not at all."""
+    partial = folder / (MANIFEST + ".partial")
+    partial.write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    partial.replace(folder / MANIFEST)
+
+
+def write_run(folder: Path, results: Iterable[Result], manifest: Manifest) -> Run:
+    """Write a whole run into an empty folder. Raises NotARun when the folder holds one already."""
+    if has_run(folder):
+        raise NotARun(f"{folder}: holds a run already; give an empty folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    written = Results(folder)
+    try:
+        for result in results:
+            written.append(result)
+    finally:
+        written.close()
+    write_manifest(folder, manifest)
+    return Run(folder)
