@@ -1,0 +1,202 @@
+"""A run's numbers for a terminal, and for a pipe: the same words without colours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from pydantic import JsonValue
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from judgekit.records import Label, Manifest, MetricSummary, Result, Summary, Verdict
+from judgekit.report.plain import counted, number, one_line, shortened, words
+from judgekit.report.row import claim_rows, counts_of, fault_cells, grid, head, put
+from judgekit.report.worst import is_failed
+
+_QUESTION_CHARS = 300
+_FAULT_CHARS = 200
+_RATING_CHARS = 200
+_NARROWEST_NAME = 12
+_REASONS = 15
+#: Columns that everything but the metric's name takes, the reasons on lines of their own.
+_BESIDE_NAME = 2 + 2 + (5 + 2) + (6 + 2) + (6 + 2) + (8 + 2) + _REASONS
+_CLAIMS_A_ROW = 5
+_UNJUDGED = "unjudged"
+_REFUSALS = (("answered", "answered_sufficient", "answered_insufficient"), ("declined", "over_refusal", "due_refusal"))
+
+
+def render(summary: Summary, run_info: Manifest, worst: Sequence[Result], *, console: Console) -> None:
+    """Print a run: who judged what, every metric with its counts, what failed, and the rows worth reading first.
+
+    `worst` are rows as `worst_rows` returns them: failed ones are listed apart. Fit for 80 columns; nothing is
+    coloured unless the console is a terminal.
+    """
+    lower = {metric.metric for metric in summary.metrics if metric.lower_is_better}
+    _header(console, summary, run_info)
+    _metrics(console, summary.metrics)
+    for metric in summary.metrics:
+        if metric.labels:
+            _labels(console, metric)
+    head(console, "What the numbers rest on")
+    put(console, grid((Text(name), Text(said)) for name, said in _facts(summary)), indent=2)
+    read, failed = [row for row in worst if not is_failed(row)], [row for row in worst if is_failed(row)]
+    if read:
+        head(console, "Worth reading first")
+        for result in read:
+            _worst(console, result, lower)
+    if failed:
+        head(console, "Failed rows")
+        for result in failed:
+            _failed(console, result)
+
+
+def _header(console: Console, summary: Summary, run: Manifest) -> None:
+    logged = sum(log.rows for log in run.logs)
+    rows = f"{summary.rows:,}" + (f" of {logged:,}: the run is not finished" if summary.rows < logged else "")
+    if run.skipped_rows:
+        rows += f"; bad rows of the log that were skipped: {len(run.skipped_rows):,}"
+    usage = summary.usage
+    tokens = f"{usage.prompt_tokens:,} prompt and {usage.completion_tokens:,} completion tokens"
+    facts = [
+        *((words(part).capitalize(), _judge(spec)) for part, spec in run.judge.items()),
+        ("Log", ", ".join(one_line(log.name) for log in run.logs)),
+        ("Rows", rows),
+        ("Rests on", f"{usage.calls:,} calls, {tokens}"),
+    ]
+    put(console, Text(f"judgekit {one_line(run.judgekit)}", style="bold"))
+    put(console, grid((Text(name), Text(said)) for name, said in facts), indent=2)
+
+
+def _judge(spec: JsonValue) -> str:
+    """Who answered, where; the name asked for too, when the endpoint resolved it to another."""
+    if not isinstance(spec, Mapping):
+        return one_line(str(spec))
+    asked, answered = str(spec.get("model") or ""), str(spec.get("resolved") or spec.get("model") or "")
+    alias = f" (asked for as {asked})" if asked != answered else ""
+    return one_line(f"{answered} @ {spec.get('base_url') or 'no endpoint'}{alias}")
+
+
+# --- metrics -----------------------------------------------------------------------------------
+
+
+def _metrics(console: Console, metrics: Sequence[MetricSummary]) -> None:
+    """One line a metric. Its name is never cut, and a mean never stands without its counts."""
+    falling = " (<)" if console.options.ascii_only else " \u2193"
+    names = [one_line(metric.metric) + (falling if metric.lower_is_better else "") for metric in metrics]
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    # rich would take the room that the reasons need from any column that is free to shrink
+    widest = max(map(cell_len, ("metric", *names)))
+    name_width = min(widest, max(_NARROWEST_NAME, console.width - _BESIDE_NAME))
+    table.add_column("metric", overflow="fold", width=name_width)
+    cells = [_numbers(metric) for metric in metrics]
+    for title, *column in zip(("mean", "pooled", "scored", _UNJUDGED), *cells, strict=True):
+        table.add_column(title, justify="right", no_wrap=True, width=max(map(len, (title, *column))))
+    table.add_column("undefined", overflow="fold")
+    room = console.width - _BESIDE_NAME + _REASONS - name_width
+    for name, metric, numbers in zip(names, metrics, cells, strict=True):
+        table.add_row(*map(Text, (name, *numbers, _undefined(metric, room))))
+    head(console, "Metrics")
+    put(console, table, indent=2)
+    legend = "mean: over the scored rows; pooled: all their counts together"
+    put(console, Text(legend, style="dim"), indent=2)
+    if any(metric.lower_is_better for metric in metrics):
+        put(console, Text(f"{falling.strip()} lower is better", style="dim"), indent=2)
+
+
+def _numbers(metric: MetricSummary) -> tuple[str, str, str, str]:
+    unjudged = metric.undefined.get(_UNJUDGED, 0)
+    return number(metric.macro), number(metric.micro), f"{metric.scored:,}", f"{unjudged:,}"
+
+
+def _undefined(metric: MetricSummary, room: int) -> str:
+    """Rows without a value, by reason: on one line if there is room for it, else a reason a line."""
+    said = counted({reason: n for reason, n in metric.undefined.items() if reason != _UNJUDGED})
+    return said if len(said) <= room else said.replace(", ", "\n")
+
+
+def _labels(console: Console, metric: MetricSummary) -> None:
+    """How many rows got each label; what an answer did against what its contexts allowed, where that is known."""
+    head(console, f"{words(metric.metric).capitalize()} by label ({metric.scored:,} rows scored)")
+    crossed = {label for _, *labels in _REFUSALS for label in labels}
+    if not crossed.issuperset(metric.labels):
+        put(console, Text(counted(metric.labels)), indent=2)
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="")
+    for name in ("", "contexts suffice", "contexts do not"):
+        table.add_column(name, justify="right" if name else "left")
+    for did, *labels in _REFUSALS:
+        table.add_row(did, *(f"{metric.labels.get(label, 0):,}" for label in labels))
+    put(console, table, indent=2)
+
+
+def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
+    """Name and sentence of every count that is no metric's own; what did not happen is said only where it matters."""
+    verdicts = {label.value: summary.verdicts[label] for label in Label if label in summary.verdicts}
+    yield "Verdicts", f"{sum(verdicts.values()):,}: {_in_order(verdicts)}" if verdicts else "none"
+    asked = summary.judged + summary.unjudged
+    if asked:
+        causes = f": {counted(summary.causes)}" if summary.causes else ""
+        share = f" ({summary.unjudged / asked:.1%})"
+        yield "Unjudged", f"{summary.unjudged:,} of {asked:,} verdicts and ratings{share}{causes}"
+    if summary.evidence_quoted:
+        yield "Evidence", f"{summary.evidence_verified:,} of {summary.evidence_quoted:,} quotes found in the sources"
+    if summary.dangling:
+        yield "Citations", f"{summary.dangling:,} dangling: they point to nothing that was retrieved"
+    if summary.invented_claims:
+        yield "Claims", f"{summary.invented_claims:,} invented by the split and dropped"
+    if summary.faults:
+        yield "Faults", f"{sum(summary.faults.values()):,}: {counted(summary.faults)}"
+
+
+def _in_order(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n:,} {words(name)}" for name, n in counts.items())
+
+
+# --- rows --------------------------------------------------------------------------------------
+
+
+def _worst(console: Console, result: Result, lower: set[str]) -> None:
+    """A row's flawed scores, and the verdicts they come from: each claim that is not supported, with its evidence."""
+    _row_head(console, result, lower)
+    case = result.case
+    flawed = [(claim, found) for claim in case.claims if (found := _not_supported(result, claim.id))]
+    if flawed:
+        rows = [row for claim, verdicts in flawed[:_CLAIMS_A_ROW] for row in claim_rows(case.sample, claim, verdicts)]
+        put(console, grid(rows), indent=4)
+    if len(flawed) > _CLAIMS_A_ROW:
+        put(console, Text(f"more claims like these: {len(flawed) - _CLAIMS_A_ROW}", style="dim"), indent=4)
+    for kind, rated in groupby(case.ratings, key=lambda rating: rating.kind):
+        labels = ", ".join(f"{one_line(one.subject)} {words(one.label or _UNJUDGED)}" for one in rated)
+        put(console, Text(f"{words(kind)}: {shortened(labels, most=_RATING_CHARS)}", style="dim"), indent=4)
+
+
+def _not_supported(result: Result, claim_id: str) -> list[Verdict]:
+    """A claim's verdicts that are not `supported`, those with most sources first."""
+    found = [v for v in result.verdicts if v.check.claim_id == claim_id and v.label is not Label.SUPPORTED]
+    return sorted(found, key=lambda verdict: -len(verdict.check.sources))
+
+
+def _failed(console: Console, result: Result) -> None:
+    _row_head(console, result, set())
+    case = result.case
+    causes = Counter(verdict.cause or "unknown" for verdict in case.verdicts if verdict.label is Label.UNJUDGED)
+    causes.update(rating.cause or "unknown" for rating in case.ratings if rating.label is None)
+    if causes:
+        put(console, Text(f"unjudged: {counted(causes)}"), indent=4)
+    if result.faults:
+        put(console, grid(fault_cells(fault, most=_FAULT_CHARS) for fault in result.faults), indent=4)
+
+
+def _row_head(console: Console, result: Result, lower: set[str]) -> None:
+    shown = [
+        f"{one_line(score.metric)} {number(score.value)} ({counts_of(score) or 'nothing counted'})"
+        for score in result.scores
+        if score.value is not None and score.label is None and score.value != (0 if score.metric in lower else 1)
+    ]
+    title = Text.assemble((one_line(result.id), "bold"), "  ", ", ".join(shown))
+    put(console, title, indent=2)
+    put(console, Text(shortened(result.case.sample.question, most=_QUESTION_CHARS), style="italic"), indent=4)
