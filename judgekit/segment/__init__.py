@@ -119,7 +119,7 @@ def _add(pieces: list[_Piece], piece: _Piece) -> None:
         return
     counts = last.kind == piece.kind and bool(_NUMBER_ALONE.match(last.bare))
     if counts or (not piece.has_words and last.kind not in ("code", "references")):
-        last.end, last.bare = piece.end, f"{last.bare} {piece.bare}".rstrip()
+        last.end, last.bare = piece.end, f"{last.bare} {piece.bare}".strip()
     elif len(pieces) == 1 and not last.has_words:
         pieces[0] = _Piece(last.start, piece.end, piece.kind, piece.bare)
     else:

@@ -86,8 +86,7 @@ def _wrapped(text: str, start: int, end: int) -> Span:
     """The run with everything that only encloses it."""
     for before, after in _WRAPPERS:
         base = max(0, start - _REACH)
-        left, right = before.search(text[base:start]), after.match(text, end)
-        if left and right:
+        if (right := after.match(text, end)) and (left := before.search(text[base:start])):
             start, end = base + left.start(), right.end()
     return start, end
 

@@ -62,7 +62,7 @@ _SCANNER = re.compile(
     "|".join(
         (
             rf'(?P<link>!?\[(?P<link_text>\[[^\[\]\n]{{1,100}}\]|[^\[\]\n]{{1,300}})\]\(<?(?P<url>{_URL})>?(?:\s"[^"\n]{{0,200}}")?\))',
-            r"(?P<span>\[(?P<low>\d{1,3})\]\s?[-‒–—]\s?\[(?P<high>\d{1,3})\])",
+            r"(?P<span>\[(?P<low>\d{1,3})\] ?[-‒–—] ?\[(?P<high>\d{1,3})\])",
             r"(?P<quote>\[ (?P<quote_label>\d{1,2}) (?=[^\[\]\s])(?P<quoted>[^\[\]]{1,2000}?) \])",
             r"(?P<bracket>[\[［](?P<inside>[^\[\]［］\n]{1,200})[\]］])",
             r"(?P<lens>【(?P<lens_inside>[^【】\n]{1,200})】)",
@@ -139,6 +139,8 @@ def _scan(text: str, names: Collection[str], skip: Sequence[Span]) -> Iterator[M
         if marker:
             yield marker
             position = marker.end
+        elif match.group().startswith("!"):
+            position = match.end()  # the text of a picture is no citation either
 
 
 def _read(match: re.Match[str], names: Collection[str]) -> Marker | None:
@@ -146,7 +148,7 @@ def _read(match: re.Match[str], names: Collection[str]) -> Marker | None:
     start, end = match.span()
     whole: tuple[Span, ...] = (match.span(),)
     if match["link"]:
-        return _link(match, names)
+        return None if match["link"].startswith("!") else _link(match, names)
     if match["quote"]:
         label = str(int(match["quote_label"]))
         return Marker(start, end, (label,), "quote", ((start, match.start("quoted")), (match.end("quoted"), end)))
@@ -242,8 +244,6 @@ _NUMBER_LABEL = re.compile(rf"\W*(?:{NOUN})?[\s_:#.]{{0,3}}(?:{_LIST})?\W*|(?:ht
 
 def _link(match: re.Match[str], names: Collection[str]) -> Marker | None:
     """A link to a context, or a link whose text is a number; other links are not citations."""
-    if match["link"].startswith("!"):
-        return None
     start, end = match.span()
     words = match["link_text"].strip()
     inner = words.strip("[]")

@@ -28,7 +28,7 @@ _ENTRY = re.compile(
     r"[-*+•]\s|\(?[\[［]\^?[^\[\]]{1,60}[\]］]|\(?\d{1,3}[\]).:、]|【|[¹²³⁴⁵⁶⁷⁸⁹]|https?://|www\.", re.IGNORECASE
 )
 _SOURCE_LIKE = re.compile(
-    r"[\[［]\^?[^\[\]]{1,60}[\]］]|【|^[¹²³⁴⁵⁶⁷⁸⁹]|https?://|www\.|\b(?:1[6-9]|20)\d\d\b|\.(?:pdf|html?|docx?|md|txt)\b"
+    r"^(?:[-*+•]\s+|\d{1,3}[.)]\s+)?[\[［]\^?[^\[\]]{1,60}[\]］]|【|^[¹²³⁴⁵⁶⁷⁸⁹]|https?://|www\.|\b(?:1[6-9]|20)\d\d\b|\.(?:pdf|html?|docx?|md|txt)\b"
     r"|\b(?:passage|document|doc|source|context|wikipedia|isbn|doi)\b",
     re.IGNORECASE,
 )

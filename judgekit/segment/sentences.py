@@ -37,9 +37,10 @@ _DEEPEST = 20
 _CLOSING = re.compile(r"[\"'”’»)\]）」』》*_]+(?=\s|$)\s*")
 _OPENING = "\"'“‘„«([（「『《*_¿¡~<"
 _LAST_WORD = re.compile(r"([^\s.()\[\]\"“„«»/-]+)\.$")
-_COUNTED = re.compile(r"(?:^|[:;.!?]\s)\(?\d{1,2}[.)]$")
+_COUNTED = re.compile(r"(?:^|[:;]\s)\(?\d{1,2}[.)]$")
 _SAID = re.compile("[」』]$")
 _BRAND = re.compile("[a-z]{1,2}[A-Z]")
+_NO_BEGINNING = re.compile(r"[,;:)\]-]|[.!?…]+(?:\s|$)")
 _SHORT = 4
 #: Before a number; those in other letters before anything.
 _ABBREVIATION = re.compile(
@@ -141,7 +142,7 @@ def _unpaired(signs: Sequence[str]) -> list[int]:
 def _is_believed(shown: str, at: int, *, cased: bool) -> bool:
     """False for a boundary after what is more likely an abbreviation, or before what cannot begin a sentence."""
     head, tail = shown[max(0, at - 40) : at].rstrip(), shown[at : at + 40]
-    if not tail or tail[0] in ",;:)]-" or _COUNTED.search(head) or (tail[0] in "とっ" and _SAID.search(head)):
+    if not tail or _NO_BEGINNING.match(tail) or _COUNTED.search(head) or (tail[0] in "とっ" and _SAID.search(head)):
         return False
     word = _LAST_WORD.search(head)
     if not word:
