@@ -181,9 +181,13 @@ def _gemini(texts: Sequence[str], supports: list[object], contexts: Sequence[Con
             f"{place}.segment",
         )
         part = _integer(_either(found, "partIndex", "part_index") or 0, f"{place}.segment.partIndex")
-        # parts that a log has joined into one text can still be told by the words
-        inside = texts[part] if 0 <= part < len(texts) else "".join(texts)
-        base = sum(map(len, texts[:part])) if 0 <= part < len(texts) else 0
+        is_given = 0 <= part < len(texts)
+        if not is_given and offsets.words is None:
+            raise ValueError(
+                f"{place}.segment.partIndex: {part}, but the answer has {len(texts)} part(s); log the parts"
+            )
+        # in parts that a log has joined into one text, the words still tell the place
+        inside, base = (texts[part], sum(map(len, texts[:part]))) if is_given else ("".join(texts), 0)
         start, end = _placed(inside, offsets, ("bytes",))
         chunks = _list(_either(support, "groundingChunkIndices", "grounding_chunk_indices") or [], place)
         ids = [_at(chunk, f"{place}.groundingChunkIndices", contexts) for chunk in chunks]
