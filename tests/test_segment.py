@@ -158,6 +158,11 @@ arr[1]
 """
 
 
+def test_a_reference_list_with_gaps_is_one_segment():
+    tail = "## Sources\n\n[1] https://example.org/1\n\n[2] https://example.org/2\n"
+    assert [one.text for one in segment(f"Ice floats.\n\n{tail}")] == ["Ice floats.\n\n", tail]
+
+
 def test_each_kind_of_line_is_told_apart():
     assert kinds(DOCUMENT) == [
         ("heading", "Ice"),

@@ -135,11 +135,11 @@ class _Builder:
     def _take(self, at: int) -> int:
         """Deals with line `at` and what belongs to it; returns the number of the next line."""
         line = self._lines[at]
+        if at in self._references:  # before blank lines: a list with gaps is one list
+            return self._whole("references", at, self._while(at, lambda i: i in self._references))
         if not line.words:
             self._close()
             return at + 1
-        if at in self._references:
-            return self._whole("references", at, self._while(at, lambda i: i in self._references))
         if fence := _FENCE.match(line.words):
             return self._whole("code", at, self._fence_end(at, fence[1] or fence[2]))
         if table_end := self._table_end(at):

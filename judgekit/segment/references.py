@@ -66,16 +66,12 @@ def _titled(lines: Sequence[str], found: set[int]) -> None:
     for number in range(len(lines) - 1, -1, -1):
         line = lines[number]
         title = _TITLE.match(line)
-        if title and _heads(title, [lines[i] for i in under if lines[i]]):
+        if title and _heads(title, [lines[i] for i in reversed(under) if lines[i]]):
             found.update([number, *under])
         if title or _HEADING.match(line):
             under = []
         else:
-            under.insert(0, number) if len(under) < _LONGEST else under.clear()
-
-
-#: Lines looked at under one title.
-_LONGEST = 400
+            under.append(number)
 
 
 def _heads(title: re.Match[str], under: list[str]) -> bool:
