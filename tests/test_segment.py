@@ -114,6 +114,8 @@ def test_sentences_need_no_space_between_them(expected):
         ("Ice floats.¹ Water flows.²", [["1"], ["2"]]),
         ("Ice floats 【1†source】. Water flows【2†source】.", [["1"], ["2"]]),
         ("冰会浮。[1]水会流[2]。", [["1"], ["2"]]),
+        ("Lemons hold vitamin C [1]. Limes do too.", [["1"], []]),
+        ("See eq. (3) [2]. It melts.", [["2"], []]),
         ("Ice floats.\n[1]\nWater flows.", [["1"], []]),
         ("Ice floats.\n[2] Water flows.", [[], ["2"]]),
         ("Ice floats. [2] says that water flows.", [[], ["2"]]),

@@ -41,6 +41,7 @@ _COUNTED = re.compile(r"(?:^|[:;]\s)\(?\d{1,2}[.)]$")
 _SAID = re.compile("[」』]$")
 _BRAND = re.compile("[a-z]{1,2}[A-Z]")
 _NO_BEGINNING = re.compile(r"[,;:)\]-]|[.!?…]+(?:\s|$)")
+_STOPS = frozenset(".!?")
 _SHORT = 4
 #: Before a number; those in other letters before anything.
 _ABBREVIATION = re.compile(
@@ -101,15 +102,23 @@ def _shown(text: str, start: int, end: int, *, removed: Iterable[Span], kept: It
         signs[at] = ""
     for low, high in removed:
         _blank(signs, max(low, start) - start, min(high, end) - start)
-        if low > start and high < end and text[low - 1] in ".!?" and text[high].isalpha():
-            signs[low - start] = " "  # "Foo.[1]Bar": without the marker the words would touch
+        if low > start and high < end:
+            signs[low - start] = _in_place_of_a_marker(text[max(start, low - 2) : low].rstrip()[-1:], text[high])
     shown: list[str] = []
     offsets: list[int] = []
     for at, sign in enumerate(signs):
-        if sign:
-            shown.append(" " if sign.isspace() else "x" if "\ud800" <= sign <= "\udfff" else sign)
-            offsets.append(start + at)
+        shown.append(" " if sign.isspace() else "x" if "\ud800" <= sign <= "\udfff" else sign)
+        offsets.extend([start + at] * len(sign))
     return "".join(shown), offsets
+
+
+def _in_place_of_a_marker(before: str, after: str) -> str:
+    """Nothing, unless the stop would change its meaning without the marker."""
+    if before in _STOPS and after.isalpha():
+        return " "  # "Foo.[1]Bar": the words would touch
+    if before.isalnum() and after in _STOPS:
+        return " cited"  # "vitamin C [1].": a stop right after the letter would make it an initial
+    return ""
 
 
 def _blank(signs: list[str], low: int, high: int) -> None:
@@ -149,7 +158,7 @@ def _is_believed(shown: str, at: int, *, cased: bool) -> bool:
         return not (head.endswith("..") and tail[0].islower())
     if not shown[at - 1].isspace() and word[1].isalpha() and not word[1].islower():
         return False  # "System.Out", where "he left.Then" is a slip
-    if _ABBREVIATION.fullmatch(word[1]) and (tail[0].isdigit() or not word[1].isascii()):
+    if _ABBREVIATION.fullmatch(word[1]) and (tail[0].isdigit() or tail[0] == "(" or not word[1].isascii()):
         return False
     return not (cased and tail[0].islower() and len(word[1]) <= _SHORT and not _BRAND.match(tail))
 
