@@ -140,6 +140,11 @@ class Segment(Record):
     kind: SegmentKind = "sentence"
     citations: tuple[Citation, ...] = ()
 
+    @property
+    def may_state(self) -> bool:
+        """True when the segment can hold a claim: headings, code, reference lists and bare signs cannot."""
+        return self.kind in ("sentence", "list_item", "table") and any(sign.isalnum() for sign in self.bare)
+
 
 class Claim(Record):
     """One checkable statement of the answer or the reference.

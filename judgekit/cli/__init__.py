@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from io import TextIOWrapper
 
 import click
 
@@ -35,6 +36,9 @@ for command in (demo, run, rescore, report, spotcheck, prompts):
 
 def main() -> None:
     """Entry point of the `judgekit` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # text of logs may not fit the terminal's encoding
     warnings.showwarning = lambda message, *_, **__: click.echo(f"judgekit: {message}", err=True)
     try:
         code = cli.main(standalone_mode=False)

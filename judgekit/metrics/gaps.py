@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from judgekit.records import ANSWER, Case, Reason, Sample, Score, Segment, Side
 
-_STATING = frozenset({"sentence", "list_item", "table"})
-
 
 def text_gap(sample: Sample, side: Side) -> Reason | None:
     """`no_answer` or `no_reference` when that text is missing or blank, else None."""
@@ -32,6 +30,6 @@ def nothing_supported(metric: str, segments: Iterable[Segment]) -> Score:
     Claims are not known here, so the denominator is the number of segments that state something, at least 1.
     It does not look at claims even if another metric had them made: no metric may move another's score.
     """
-    stating = sum(segment.kind in _STATING for segment in segments)
+    stating = sum(segment.may_state for segment in segments)
     note = "no_contexts: no context has text, so nothing is supported; decided without a judge"
     return Score.share(metric, [0.0] * max(1, stating), note=note)

@@ -85,8 +85,9 @@ class _Counts:
         self.rows += 1
         for verdict in case.verdicts:
             self.verdicts[verdict.label] += 1
-            self.quoted += len(verdict.evidence)
-            self.verified += sum(evidence.verified for evidence in verdict.evidence)
+            quotes = [evidence for evidence in verdict.evidence if not evidence.aligned]
+            self.quoted += len(quotes)
+            self.verified += sum(quote.verified for quote in quotes)
             self._outcome(judged=verdict.label is not Label.UNJUDGED, cause=verdict.cause)
         for rating in case.ratings:
             self._outcome(judged=rating.label is not None, cause=rating.cause)
