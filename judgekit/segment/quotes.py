@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -11,6 +12,10 @@ from judgekit.segment.words import content_words, share_of
 
 _ELLIPSIS = re.compile(r"\s*(?:\.\.\.|\u2026|\[\u2026\]|\[\.\.\.\])\s*")
 _LEAST_SIGNS = 3
+# A letter with the marks that follow it: one sign in some Unicode forms, several in others.
+_CLUSTER = re.compile(r"(?s).[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a]*")
+# A sign inside a number that changes what it is: `1.5` is not `15`, but `1,000` is `1000`.
+_DECIMAL = re.compile(r"(?<=\d)[.,](?=\d)(?!\d{3}(?!\d))")
 
 
 class Found(NamedTuple):
@@ -27,10 +32,10 @@ def find_quote(quote: str, text: str) -> Found | None:
     Case, white space, punctuation and Unicode forms may differ, and an ellipsis may stand for words left out;
     every letter and digit must be there, in order. A quote of fewer than three letters or digits proves nothing.
     """
-    where, letters = _letters(text)
+    where, ends, letters = _letters(text)
     at, first, last, seen = 0, None, None, 0
     for piece in _ELLIPSIS.split(quote):
-        _, wanted = _letters(piece)
+        wanted = _letters(piece)[2]
         if not wanted:
             continue
         hit = _at_word(letters, wanted, at, where, text)
@@ -40,20 +45,29 @@ def find_quote(quote: str, text: str) -> Found | None:
         first, last = (hit if first is None else first), at
     if first is None or last is None or seen < _LEAST_SIGNS:
         return None
-    return Found(where[first], where[last - 1] + 1)
+    return Found(where[first], ends[last - 1])
 
 
-@lru_cache(maxsize=512)  # one context is searched for many quotes
-def _letters(text: str) -> tuple[tuple[int, ...], str]:
-    """The letters and digits of a text, folded, and the offset that each came from."""
-    where: list[int] = []
+@lru_cache(maxsize=64)  # one context is searched for many quotes
+def _letters(text: str) -> tuple[tuple[int, ...], tuple[int, ...], str]:
+    """The letters and digits of a text, folded, with the place that each came from: its start and its end."""
+    starts: list[int] = []
+    ends: list[int] = []
     kept: list[str] = []
-    for offset, sign in enumerate(text):
-        for folded in unicodedata.normalize("NFKC", sign).casefold():
-            if folded.isalnum() or unicodedata.category(folded) == "Sc":
-                where.append(offset)
-                kept.append(folded)
-    return tuple(where), "".join(kept)
+    decimal = {found.start() for found in _DECIMAL.finditer(text)}
+    for cluster in _CLUSTER.finditer(text):
+        for folded in unicodedata.normalize("NFKC", cluster[0]).casefold():
+            if cluster.start() in decimal or folded.isalnum() or _counts(folded):
+                starts.append(cluster.start())
+                ends.append(cluster.end())
+                kept.append("." if cluster.start() in decimal else folded)
+    return tuple(starts), tuple(ends), "".join(kept)
+
+
+def _counts(sign: str) -> bool:
+    """Currencies, and the vowel signs that some scripts write as marks."""
+    kind = unicodedata.category(sign)
+    return kind in ("Sc", "Mc") or (kind == "Mn" and unicodedata.combining(sign) == 0)
 
 
 def _at_word(letters: str, wanted: str, start: int, where: tuple[int, ...], text: str) -> int:
@@ -74,7 +88,7 @@ def _same_number(text: str, left: int, right: int) -> bool:
     return text[left].isdigit() and text[right].isdigit() and between in ("", ".", ",")
 
 
-def align(claim: str, text: str, sentences: list[tuple[int, int]]) -> Found | None:
+def align(claim: str, text: str, sentences: Iterable[tuple[int, int]]) -> Found | None:
     """The sentence of a text that shares most content words with a claim, for judges that write no text.
 
     `sentences` are the spans to choose from. None when no sentence shares a word.

@@ -13,7 +13,9 @@ from collections.abc import Collection, Iterable
 _NUMBER = re.compile(r"\d+(?:[.,'\u00a0\u202f]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+")
 # Scripts written without spaces: Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar.
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
+)
 _STEM = 5
 _SHORTEST = 3
 
@@ -26,8 +28,20 @@ def normalised(text: str) -> str:
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers of a text as bare digits: `1,000` and `1000` are the same number."""
-    return {re.sub(r"\D", "", found) for found in _NUMBER.findall(unicodedata.normalize("NFKC", text))}
+    """The numbers of a text in one spelling: `1,000` and `1000` are the same number, `1.5` and `15` are not."""
+    return {_plain(found) for found in _NUMBER.findall(unicodedata.normalize("NFKC", text))}
+
+
+def _plain(number: str) -> str:
+    """Digits of any script as 0-9, thousands run together; a sign before anything but three digits is a decimal one."""
+    digits = "".join(str(unicodedata.digit(sign)) if sign.isdigit() else sign for sign in number)
+    return re.sub(r"\D", ".", re.sub(r"\D(?=\d{3}(?!\d))", "", digits))
+
+
+def is_unspaced(text: str) -> bool:
+    """True for a text that is written, mostly, in a script without spaces."""
+    letters = sum(sign.isalpha() for sign in text)
+    return 2 * sum(map(len, _UNSPACED.findall(text))) > letters
 
 
 def content_words(text: str) -> set[str]:

@@ -6,6 +6,7 @@ into records. `TEMPLATES` names the templates that a task's answers rest on, for
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
@@ -28,16 +29,19 @@ class Source(NamedTuple):
 
     @property
     def halves(self) -> tuple[Source, Source] | None:
-        """The source cut in two at white space near its middle; None when it is too short to be worth it."""
-        middle = len(self.text) // 2
-        cut = self.text.rfind(" ", middle // 2, middle) + 1
-        if len(self.text) < SHORTEST_CUT or cut == 0:
+        """The source cut in two near its middle, at white space or else after a stop; scripts that have neither there
+        are cut between two letters. None when it is too short to be worth it."""
+        if len(self.text) < SHORTEST_CUT:
             return None
+        middle = len(self.text) // 2
+        places = [found.end() for found in _PLACES_TO_CUT.finditer(self.text, middle // 2, middle)]
+        cut = places[-1] if places else middle
         second = self._replace(text=self.text[cut:], offset=self.offset + cut)
         return self._replace(text=self.text[:cut]), second
 
 
 SHORTEST_CUT = 400
+_PLACES_TO_CUT = re.compile(r"\s+|[\u3001\u3002\uff01\uff0c\uff1b\uff1f]")
 
 
 def sources_of(contexts: Iterable[Context]) -> list[Source]:

@@ -12,22 +12,27 @@ from typing import NamedTuple
 
 from judgekit.prompts import Prompts
 from judgekit.records import Citation, Claim, Segment, Side
-from judgekit.segment.words import content_words, normalised, numbers, share_of
+from judgekit.segment.words import content_words, is_unspaced, normalised, numbers, share_of
 from judgekit.wire import Answer, JudgeRequest, Texts
 
 NAME = "split"
 TEMPLATES = ("split",)
 
-#: Share of a claim's words that must occur in the text or the question; of a segment's words that its claims carry.
+#: Share of a claim's words that must occur in the text or the question; a script without spaces is compared in pairs
+#: of characters, of which a paraphrase keeps fewer.
 TRACED_FROM = 0.5
+TRACED_FROM_UNSPACED = 0.3
+#: Share of a segment's words that its claims must carry; more where a claim was dropped, for it may have been a fact.
 COVERED_FROM = 0.5
+COVERED_FROM_AFTER_A_DROP = 0.8
+#: A segment of at most so many content words ("Yes.", "It does.") says something only together with the question.
+SHORT = 2
 _STATES_NOTHING = ("?", ":", "\uff1f", "\uff1a")
 
 
 def splittable(segments: Iterable[Segment]) -> list[Segment]:
-    """The segments that can state something: headings, code, reference lists and bare signs cannot."""
-    kinds = {"sentence", "list_item", "table"}
-    return [s for s in segments if s.kind in kinds and any(sign.isalnum() for sign in s.bare)]
+    """The segments that can state something."""
+    return [segment for segment in segments if segment.may_state]
 
 
 def request(
@@ -77,7 +82,7 @@ def _draft(segment: Segment, answer: Answer | None, vocabulary: set[str], asked_
         else:
             invented.append(claim)
     claims = tuple(kept.values())
-    fault = _gap(segment, own, claims, asked_numbers)
+    fault = _gap(segment, own, claims, asked_numbers, least=COVERED_FROM_AFTER_A_DROP if invented else COVERED_FROM)
     if invented and not claims:
         fault = "invented"
     elif any(_is_fragment(claim) for claim in claims) and not _is_fragment(segment.bare):
@@ -89,7 +94,11 @@ def _is_traced(claim: str, segment: Segment, own: set[str], vocabulary: set[str]
     words = content_words(claim)
     if not words:
         return normalised(claim) in normalised(segment.bare)
-    return share_of(words, found_in=own) > 0 and share_of(words, found_in=vocabulary) >= TRACED_FROM
+    known = share_of(words, found_in=vocabulary)
+    if len(own) <= SHORT and known == 1.0:  # "Yes." written out with the question, and nothing added
+        return True
+    least = TRACED_FROM_UNSPACED if is_unspaced(claim) else TRACED_FROM
+    return share_of(words, found_in=own) > 0 and known >= least
 
 
 def _is_fragment(text: str) -> bool:
@@ -97,14 +106,16 @@ def _is_fragment(text: str) -> bool:
     return text.isascii() and len(text.split()) == 1
 
 
-def _gap(segment: Segment, own: set[str], claims: tuple[str, ...], asked_numbers: set[str]) -> str | None:
+def _gap(
+    segment: Segment, own: set[str], claims: tuple[str, ...], asked_numbers: set[str], *, least: float
+) -> str | None:
     """`uncovered` when the claims leave out a number or most of the words of their segment."""
     said = content_words(" ".join(claims))
-    if numbers(segment.bare) - asked_numbers - said and not segment.bare.rstrip().endswith(
-        ("?", ":", "\uff1f", "\uff1a")
-    ):
+    if numbers(segment.bare) - asked_numbers - said and not segment.bare.rstrip().endswith(_STATES_NOTHING):
         return "uncovered"
-    return "uncovered" if claims and share_of(own, found_in=said) < COVERED_FROM else None
+    if len(own) <= SHORT:  # few words prove nothing about coverage, and what was kept is traced
+        return None
+    return "uncovered" if claims and share_of(own, found_in=said) < least else None
 
 
 def settled(first: Iterable[Draft], again: Iterable[Draft]) -> list[Draft]:
@@ -124,11 +135,14 @@ def _better(first: Draft, second: Draft | None) -> Draft:
     return Draft(first.segment, (), invented, "whole", answered=True)
 
 
-def claims_of(drafts: Sequence[Draft], side: Side) -> tuple[Claim, ...]:
-    """Claims numbered over the whole text (a1, a2, ... or r1, r2, ...), each with the span and citations it inherits."""
+def claims_of(drafts: Sequence[Draft], side: Side, *, question: str) -> tuple[Claim, ...]:
+    """Claims numbered over the whole text (a1, a2, ... or r1, r2, ...), each with the span and citations it inherits.
+
+    A segment that is its own claim and too short to be understood alone is written behind the question.
+    """
     claims: list[Claim] = []
     for draft in drafts:
-        texts = (draft.segment.bare,) if draft.fault == "whole" else draft.claims
+        texts = (_alone(draft.segment.bare, question),) if draft.fault == "whole" else draft.claims
         for text in texts:
             citations = _own_citations(text, draft.segment) if len(texts) > 1 else draft.segment.citations
             claim_id = f"{side[0]}{len(claims) + 1}"
@@ -136,10 +150,15 @@ def claims_of(drafts: Sequence[Draft], side: Side) -> tuple[Claim, ...]:
     return tuple(claims)
 
 
-def whole_segments(segments: Iterable[Segment], side: Side) -> tuple[Claim, ...]:
+def _alone(bare: str, question: str) -> str:
+    asked = " ".join(question.split())
+    return f"{asked} {bare}" if asked and len(content_words(bare)) <= SHORT else bare
+
+
+def whole_segments(segments: Iterable[Segment], side: Side, *, question: str) -> tuple[Claim, ...]:
     """The segments themselves as claims, where no extractor is asked."""
     drafts = [Draft(segment, (), (), "whole", answered=True) for segment in splittable(segments)]
-    return claims_of(drafts, side)
+    return claims_of(drafts, side, question=question)
 
 
 def _claim(claim_id: str, side: Side, text: str, draft: Draft, citations: Iterable[Citation]) -> Claim:

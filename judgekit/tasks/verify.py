@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from judgekit.prompts import Prompts
 from judgekit.records import Check, Claim, Evidence, Label, Verdict
@@ -14,8 +15,9 @@ from judgekit.wire import Answer, Choice, JudgeRequest
 NAME = "verify"
 TEMPLATES = ("verify",)
 
-# Which label stands when sources were asked in parts: what one part supports is supported.
-_STRENGTH = (Label.SUPPORTED, Label.CONTRADICTED, Label.PARTIALLY_SUPPORTED, Label.UNJUDGED, Label.UNSUPPORTED)
+# Which label stands when sources were asked in parts: what one part supports is supported, and as long as a part is
+# unjudged it might have been that one.
+_STRENGTH = (Label.SUPPORTED, Label.UNJUDGED, Label.CONTRADICTED, Label.PARTIALLY_SUPPORTED, Label.UNSUPPORTED)
 
 
 def request(prompts: Prompts, sources: Sequence[Source], claims: Iterable[Claim]) -> JudgeRequest:
@@ -76,14 +78,16 @@ def _evidence(claim: Claim, label: Label, answer: Answer, sources: Sequence[Sour
     if best is None:
         return ()
     found, source = best
-    quote = source.text[found.start : found.end].strip()
-    start = source.offset + found.start
+    raw = source.text[found.start : found.end]
+    quote = raw.strip()
+    start = source.offset + found.start + len(raw) - len(raw.lstrip())
     end = start + len(quote)
     return (Evidence(context_id=source.context_id, quote=quote, verified=True, aligned=True, start=start, end=end),)
 
 
-def _spans(text: str) -> list[tuple[int, int]]:
-    return [(one.start, one.end) for one in segment(text)]
+@lru_cache(maxsize=256)  # many claims are held against one source
+def _spans(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple((one.start, one.end) for one in segment(text))
 
 
 def _looked_up(quote: str, named: str, sources: Sequence[Source]) -> tuple[Evidence, ...]:
@@ -101,7 +105,7 @@ def _looked_up(quote: str, named: str, sources: Sequence[Source]) -> tuple[Evide
 
 def merged(parts: Sequence[Verdict]) -> Verdict:
     """The verdict of a check whose sources were asked in parts. A part that could not be judged leaves the whole
-    unjudged, unless another part decides it."""
+    unjudged, unless another part supports the claim."""
     if len(parts) == 1:
         return parts[0]
     strongest = min(parts, key=lambda verdict: _STRENGTH.index(verdict.label))
