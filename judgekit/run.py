@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple, TypeVar
 
 from judgekit.errors import InputError, JudgeStop, RequestTooLong
 from judgekit.judge import Judge
@@ -38,7 +39,6 @@ from judgekit.records import (
     Usage,
     Verdict,
 )
-from judgekit.scoring import score_case
 from judgekit.scoring.plan import plan
 from judgekit.segment import segment
 from judgekit.tasks import Source, asks, bearing, in_groups, refusal, relevance, sources_of, split, sufficiency, verify
@@ -46,6 +46,8 @@ from judgekit.wire import Answer, JudgeRequest
 
 T = TypeVar("T")
 
+#: Stage of a fault that took its whole row with it.
+ROW = "row"
 #: Rounds of checks at most: claims, then leave-one-out of citations, then whatever a metric of one's own adds.
 _MOST_ROUNDS = 6
 
@@ -62,7 +64,9 @@ async def judge_samples(
 
     A sample that fails yields a result with its fault; a judge that cannot go on raises JudgeStop.
     """
-    window = in_flight or max(4, judge.concurrency)
+    window = max(4, judge.concurrency) if in_flight is None else in_flight
+    if window < 1:
+        raise InputError(f"in_flight={in_flight}: at least 1 sample must be in flight")
     begun: deque[asyncio.Task[Result]] = deque()
     try:
         async for sample in _each(samples):
@@ -82,14 +86,31 @@ async def judge_sample(sample: Sample, *, judge: Judge, metrics: Sequence[Metric
     desk = _Desk(judge, options)
     try:
         case = await _judged(sample, desk=desk, metrics=metrics)
-        scores = score_case(case, metrics)
     except (JudgeStop, InputError):
         raise
     except Exception as error:  # noqa: BLE001  one row must not take the others down with it
-        fault = Fault(stage="row", cause=type(error).__name__, message=str(error))
+        fault = Fault(stage=ROW, cause=type(error).__name__, message=str(error))
         unscored = tuple(Score.undefined(metric.name, Reason.UNJUDGED, note=str(error)) for metric in metrics)
         return Result(case=Case(sample=sample), scores=unscored, usage=desk.usage, faults=(*desk.faults, fault))
+    scores = tuple(_scored(desk, case, metric) for metric in metrics)
     return Result(case=case, scores=scores, usage=desk.usage, faults=tuple(desk.faults))
+
+
+def _scored(desk: _Desk, case: Case, metric: Metric) -> Score:
+    """One metric's score; a metric that fails, or returns what is no score of its own, takes no other with it."""
+    try:
+        return _genuine(metric.score(case), metric)
+    except Exception as error:  # noqa: BLE001  a user's metric may raise anything
+        desk.faults.append(Fault(stage=f"score {metric.name}", cause=type(error).__name__, message=str(error)))
+        return Score.undefined(metric.name, Reason.UNJUDGED, note=str(error))
+
+
+def _genuine(score: object, metric: Metric) -> Score:
+    if not isinstance(score, Score) or score.metric != metric.name:
+        raise ValueError(f"metric {metric.name!r} returned {score!r:.200}; return a Score of that name")
+    if score.value is not None and not 0 <= score.value <= 1:
+        raise ValueError(f"metric {metric.name!r} returned the value {score.value!r}, outside [0, 1]")
+    return score
 
 
 async def _judged(sample: Sample, *, desk: _Desk, metrics: Sequence[Metric]) -> Case:
@@ -99,12 +120,12 @@ async def _judged(sample: Sample, *, desk: _Desk, metrics: Sequence[Metric]) -> 
     of_reference = segment(sample.reference or "", prefix="t")
 
     # What depends on nothing else is asked at once.
-    answer_side, reference_side, asked, ratings = await asyncio.gather(
-        _claims(desk, sample, ANSWER, segments if Need.ANSWER_CLAIMS in needs else ()),
-        _claims(desk, sample, REFERENCE, of_reference if Need.REFERENCE_CLAIMS in needs else ()),
-        _asks(desk, sample, needs),
-        _ratings(desk, sample, needs),
-    )
+    async with _at_once() as start:
+        of_answer = start(_claims(desk, sample, ANSWER, segments if Need.ANSWER_CLAIMS in needs else ()))
+        of_known = start(_claims(desk, sample, REFERENCE, of_reference if Need.REFERENCE_CLAIMS in needs else ()))
+        asked = start(_asks(desk, sample, needs))
+        ratings = start(_ratings(desk, sample, needs))
+    answer_side, reference_side = of_answer.result(), of_known.result()
     case = Case(
         sample=sample,
         segments=segments,
@@ -112,11 +133,13 @@ async def _judged(sample: Sample, *, desk: _Desk, metrics: Sequence[Metric]) -> 
         claims=(*answer_side.claims, *reference_side.claims),
         unsplit=tuple(side.side for side in (answer_side, reference_side) if side.is_unsplit),
         invented_claims=(*answer_side.invented, *reference_side.invented),
-        asks=asked,
-        ratings=tuple(ratings),
+        asks=asked.result(),
+        ratings=tuple(ratings.result()),
     )
-    verified, bearings = await asyncio.gather(_verified(desk, case, metrics), _bearings(desk, case, needs))
-    return verified.having(ratings=(*case.ratings, *bearings))
+    async with _at_once() as start:
+        verified = start(_verified(desk, case, metrics))
+        bearings = start(_bearings(desk, case, needs))
+    return verified.result().having(ratings=(*case.ratings, *bearings.result()))
 
 
 # --- claims ------------------------------------------------------------------------------------
@@ -132,7 +155,7 @@ class _SplitSide(NamedTuple):
 async def _claims(desk: _Desk, sample: Sample, side: Side, segments: Sequence[Segment]) -> _SplitSide:
     """The claims of the answer or of the reference, split once for all metrics."""
     if desk.options.split == "segments":
-        return _SplitSide(side, split.whole_segments(segments, side))
+        return _SplitSide(side, split.whole_segments(segments, side, question=sample.question))
     wanted = split.splittable(segments)
     drafts = await _drafts(desk, sample, side, wanted)
     faulty = [draft.segment for draft in drafts if draft.fault and draft.answered]
@@ -143,7 +166,7 @@ async def _claims(desk: _Desk, sample: Sample, side: Side, segments: Sequence[Se
     invented = tuple(claim for draft in drafts for claim in draft.invented)
     if failed:  # a denominator that lacks a part of the text would be a lie
         return _SplitSide(side, invented=invented, is_unsplit=True)
-    return _SplitSide(side, split.claims_of(drafts, side), invented)
+    return _SplitSide(side, split.claims_of(drafts, side, question=sample.question), invented)
 
 
 async def _drafts(
@@ -156,7 +179,7 @@ async def _drafts(
         return split.request(desk.judge.prompts, question=sample.question, text=text, segments=some, again=again)
 
     groups = in_groups(segments, desk.options.segments_per_call)
-    answers = await asyncio.gather(*(desk.ask_items(request, group) for group in groups))
+    answers = await _all(desk.ask_items(request, group) for group in groups)
     merged = {key: answer for group in answers for key, answer in group.items()}
     return split.read(merged, segments, question=sample.question, text=whole)
 
@@ -177,7 +200,7 @@ async def _verified(desk: _Desk, case: Case, metrics: Sequence[Metric]) -> Case:
         ]
         if not groups:
             break
-        found = await asyncio.gather(*(_verdicts(desk, case.sample, *group) for group in groups))
+        found = await _all(_verdicts(desk, case.sample, *group) for group in groups)
         case = case.having(verdicts=(*case.verdicts, *(verdict for some in found for verdict in some)))
     return case
 
@@ -185,7 +208,7 @@ async def _verified(desk: _Desk, case: Case, metrics: Sequence[Metric]) -> Case:
 async def _verdicts(desk: _Desk, sample: Sample, source_ids: tuple[str, ...], claims: Sequence[Claim]) -> list[Verdict]:
     """The verdicts of claims against one set of sources; sources too long for one call are asked in parts."""
     windows = _windows(_sources(sample, source_ids), desk.options.source_chars_per_call)
-    parts = await asyncio.gather(*(desk.verify(window, claims, source_ids) for window in windows))
+    parts = await _all(desk.verify(window, claims, source_ids) for window in windows)
     return [verify.merged(verdicts) for verdicts in zip(*parts, strict=True)]
 
 
@@ -242,7 +265,7 @@ async def _bearings(desk: _Desk, case: Case, needs: frozenset[Need]) -> list[Rat
 
     items: list[Ask | Claim] = [*case.asks, *claims]
     groups = in_groups(items, desk.options.segments_per_call)
-    answers = await asyncio.gather(*(desk.ask_items(request, group) for group in groups))
+    answers = await _all(desk.ask_items(request, group) for group in groups)
     return bearing.read({key: answer for group in answers for key, answer in group.items()}, case.asks, claims)
 
 
@@ -257,7 +280,7 @@ async def _ratings(desk: _Desk, sample: Sample, needs: frozenset[Need]) -> list[
         wanted.append(_refusal(desk, sample))
     if Need.SUFFICIENCY in needs and sample.source_ids:
         wanted.append(_sufficiency(desk, sample))
-    return [rating for some in await asyncio.gather(*wanted) for rating in some]
+    return [rating for some in await _all(wanted) for rating in some]
 
 
 async def _relevance(desk: _Desk, sample: Sample, kind: relevance.Kind, reference: str | None) -> list[Rating]:
@@ -267,7 +290,7 @@ async def _relevance(desk: _Desk, sample: Sample, kind: relevance.Kind, referenc
         return relevance.request(desk.judge.prompts, some, kind=kind, question=sample.question, reference=reference)
 
     windows = _windows(sources, desk.options.source_chars_per_call)
-    answers = await asyncio.gather(*(desk.ask_items(request, window) for window in windows))
+    answers = await _all(desk.ask_items(request, window) for window in windows)
     return relevance.read({key: a for window in answers for key, a in window.items()}, sources, kind=kind)
 
 
@@ -318,7 +341,7 @@ class _Desk:
             if len(items) == 1:
                 return _too_long(request, error)
         middle = len(items) // 2
-        halves = await asyncio.gather(*(self.ask_items(build, half) for half in (items[:middle], items[middle:])))
+        halves = await _all(self.ask_items(build, half) for half in (items[:middle], items[middle:]))
         return {**halves[0], **halves[1]}
 
     async def verify(
@@ -332,7 +355,7 @@ class _Desk:
             halves = _halved(sources)
             if halves is None:
                 return verify.read(_too_long(request, error), sources, claims, source_ids)
-        parts = await asyncio.gather(*(self.verify(half, claims, source_ids) for half in halves))
+        parts = await _all(self.verify(half, claims, source_ids) for half in halves)
         return [verify.merged(verdicts) for verdicts in zip(*parts, strict=True)]
 
     async def _asked(self, request: JudgeRequest) -> dict[str, Answer]:
@@ -352,6 +375,27 @@ def _halved(sources: Sequence[Source]) -> tuple[Sequence[Source], Sequence[Sourc
 
 def _too_long(request: JudgeRequest, error: RequestTooLong) -> dict[str, Answer]:
     return {i: Answer(id=i, cause=error.cause, raw=str(error)) for i in request.ids}
+
+
+# --- several things at once ----------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def _at_once() -> AsyncIterator[Callable[[Coroutine[Any, Any, T]], asyncio.Task[T]]]:
+    """Start coroutines side by side and leave when all are done. When one fails the others are cancelled, so that
+    nothing is asked any more on behalf of a row, or a run, that has ended; what stops a run is raised first."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            yield group.create_task
+    except BaseExceptionGroup as failed:
+        raise next((e for e in failed.exceptions if isinstance(e, JudgeStop)), failed.exceptions[0]) from None
+
+
+async def _all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """The results of coroutines that run side by side, in their order."""
+    async with _at_once() as start:
+        tasks = [start(one) for one in work]
+    return [task.result() for task in tasks]
 
 
 async def _each(samples: Iterable[Sample] | AsyncIterable[Sample]) -> AsyncIterator[Sample]:

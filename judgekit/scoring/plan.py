@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from judgekit.metrics.sources import cited_sources
-from judgekit.records import Case, Check, Claim
+from judgekit.records import THE_ANSWER, THE_REFERENCE, Case, Check, Claim
 
 
 class Group(NamedTuple):
@@ -37,15 +37,16 @@ def _family(case: Case, claim: Claim, sources: tuple[str, ...]) -> tuple[str, li
     """The claims that are held against these sources together with this one, and a name for why.
 
     Against all contexts, the reference or the answer: all claims of its side. Against a single context: all claims
-    that cite it, or all that do not. Against several: all claims that cite just these, or else this one, with others
-    like it.
+    that cite it, or all that do not. Against several: all claims that cite just these, or else this one alone.
     """
     side = case.claims_of(claim.side)
-    if sources == case.sample.source_ids or sources[0].startswith("@"):
+    if sources in (case.sample.source_ids, THE_REFERENCE, THE_ANSWER):
         return f"all of {claim.side}", side
     single = len(sources) == 1
     cited = {one: cited_sources(case, one) for one in side}
     citing = [one for one in side if (sources[0] in cited[one] if single else cited[one] == sources)]
     if claim in citing:
         return f"citing of {claim.side}", citing
-    return f"others of {claim.side}", [one for one in side if one not in citing] if single else [claim]
+    if single:
+        return f"others of {claim.side}", [one for one in side if one not in citing]
+    return f"only {claim.id}", [claim]
