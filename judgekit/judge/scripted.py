@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from judgekit.judge import reading
 from judgekit.judge.backend import Body
-from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, Texts, canonical
+from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, Question, Texts, canonical
 
 #: What a script may return: the text of a chat reply; or typed answers by question id, each a label, a list of texts,
 #: probabilities by label, or an Answer. An exception it raises is the failure of that call.
@@ -65,7 +65,7 @@ class Scripted:
         if reply.finish != "typed":
             return reading.read(request, reply)
         said: dict[str, Any] = json.loads(reply.text or "{}")
-        return {q.id: _typed(q.id, said.get(q.id), q) for q in request.questions}
+        return {question.id: _typed(question, said.get(question.id)) for question in request.questions}
 
     async def close(self) -> None:
         """Nothing is held open."""
@@ -75,17 +75,20 @@ def _jsonable(value: Any) -> Any:
     return value.model_dump(mode="json") if isinstance(value, Answer) else value
 
 
-def _typed(question_id: str, said: Any, question: Any) -> Answer:
-    """A typed answer: an Answer as it is, probabilities by their largest, a list as texts, else a label."""
+def _typed(question: Question, said: Any) -> Answer:
+    """A typed answer: an Answer as it is, probabilities by their largest, else what a model would have said so."""
     if said is None:
-        return Answer(id=question_id, cause="missing")
-    if isinstance(said, dict) and said.get("id") == question_id:
+        return Answer(id=question.id, cause="missing")
+    if isinstance(said, dict) and said.get("id") == question.id:
         return Answer.model_validate(said)
-    if isinstance(question, Texts):
-        return Answer(id=question_id, texts=tuple(said))
-    allowed = tuple(option.value for option in question.options)
-    if isinstance(said, dict):
+    if isinstance(said, dict) and not isinstance(question, Texts):
+        allowed = [option.value for option in question.options]
+        if not said or not set(said) <= set(allowed) or not all(_is_probability(value) for value in said.values()):
+            return Answer(id=question.id, cause="invalid_label", raw=canonical(said))
         likeliest = max(allowed, key=lambda value: said.get(value, 0.0))
-        return Answer(id=question_id, label=likeliest, probabilities={str(k): float(v) for k, v in said.items()})
-    label = reading.label_of(said, allowed)
-    return Answer(id=question_id, label=label, cause=None if label else "invalid_label")
+        return Answer(id=question.id, label=likeliest, probabilities={k: float(v) for k, v in said.items()})
+    return reading.answer(question, said)
+
+
+def _is_probability(value: Any) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= 1
