@@ -19,9 +19,9 @@ from jinja2.sandbox import SandboxedEnvironment
 from judgekit.errors import PromptError
 from judgekit.shipped import shipped
 
-# What could open a control token (<|im_start|>, </think>, <s>, <start_of_turn>, and forms with a
-# full-width bar) in a chat template.
-_TOKEN_OPENER = re.compile(r"<(?=[|/!?a-zA-Z\uff5c])")
+# What could open a control token (<|im_start|>, </think>, <s>, <start_of_turn>, forms with a full-width bar, [INST],
+# [/INST], [gMASK]) in a chat template.
+_TOKEN_OPENER = re.compile(r"<(?=[|/!?a-zA-Z\uff5c])|\[(?=/?(?:[A-Z_]{3,}|[a-z]?MASK)\])")
 _LINE_ENDS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029", "\x85": "\\u0085"})
 
 
@@ -34,7 +34,8 @@ class Quoted(str):
 def quote(text: str) -> Quoted:
     """The text as one JSON string on one line; lone surrogates are replaced, control-token openers escaped."""
     sound = str(text).encode("utf-8", "replace").decode("utf-8")
-    return Quoted(_TOKEN_OPENER.sub(r"\\u003c", json.dumps(sound, ensure_ascii=False).translate(_LINE_ENDS)))
+    line = json.dumps(sound, ensure_ascii=False).translate(_LINE_ENDS)
+    return Quoted(_TOKEN_OPENER.sub(lambda opener: f"\\u{ord(opener[0]):04x}", line))
 
 
 def _only_quoted(value: object) -> object:
@@ -75,11 +76,14 @@ class Prompts:
         for folder in self.folders:
             path = folder / f"{name}.j2"
             if path.is_file():
-                return path.read_text(encoding="utf-8")
+                try:
+                    return path.read_text(encoding="utf-8")
+                except (OSError, UnicodeDecodeError) as error:
+                    raise PromptError(f"{path}: cannot be read as UTF-8 text: {error}") from None
         raise PromptError(f"no prompt {name!r}; there are: {', '.join(self.names())}")
 
     def fingerprint(self, *names: str) -> str:
-        """Hash of the text of templates and of what they include: part of the pin of every metric that rests on them."""
+        """Hash of the text of templates and of what they include: part of the pin of a metric that rests on them."""
         whole, waiting, seen = hashlib.sha256(), sorted(names, reverse=True), set[str]()
         while waiting:
             name = waiting.pop()
@@ -88,19 +92,28 @@ class Prompts:
             seen.add(name)
             text = self.source(name)
             whole.update(f"{name}\0{text}\0".encode())
-            included = meta.find_referenced_templates(self._environment.parse(text))
-            waiting.extend(sorted((other.removesuffix(".j2") for other in included if other), reverse=True))
+            waiting.extend(sorted(self._included(name, text), reverse=True))
         return whole.hexdigest()[:32]
 
-    def render(self, name: str, block: str, **values: object) -> Quoted:
-        """One block of a template, stripped. Raises PromptError for a missing block or a faulty template."""
+    def _included(self, name: str, text: str) -> list[str]:
         try:
-            template = self._template(name)
-            parts = template.blocks[block](template.new_context(values))
-            return Quoted("".join(parts).strip())
-        except KeyError:
-            raise PromptError(f"prompts/{name}.j2 has no block {block!r}") from None
+            included = list(meta.find_referenced_templates(self._environment.parse(text)))
         except TemplateError as error:
+            raise PromptError(f"prompts/{name}.j2: {error}") from error
+        if None in included:
+            raise PromptError(f"prompts/{name}.j2 includes a file by a variable; name it, so that it can be pinned")
+        return [other.removesuffix(".j2") for other in included if other]
+
+    def render(self, name: str, block: str, /, **values: object) -> Quoted:
+        """One block of a template, stripped. Raises PromptError for a missing block or a faulty template."""
+        template = self._template(name)
+        if block not in template.blocks:
+            raise PromptError(f"prompts/{name}.j2 has no block {block!r}")
+        try:
+            return Quoted("".join(template.blocks[block](template.new_context(values))).strip())
+        except PromptError:
+            raise
+        except Exception as error:  # it may divide by zero, or recurse: whatever a template does, it is at fault
             raise PromptError(f"prompts/{name}.j2, block {block!r}: {error}") from error
 
     def _template(self, name: str) -> Template:
@@ -108,6 +121,8 @@ class Prompts:
             return self._environment.get_template(f"{name}.j2")
         except TemplateNotFound:
             raise PromptError(f"no prompt {name!r}; there are: {', '.join(self.names())}") from None
+        except (TemplateError, UnicodeDecodeError) as error:
+            raise PromptError(f"prompts/{name}.j2: {error}") from error
 
 
 @lru_cache(maxsize=8)

@@ -39,8 +39,9 @@ def messages(prompts: Prompts, request: JudgeRequest) -> list[JsonValue]:
     return [{"role": "system", "content": str(system)}, {"role": "user", "content": str(user)}]
 
 
-def _kind(question: Question) -> tuple[str, str, tuple[Option, ...]]:
-    return (question.kind, question.ask, () if isinstance(question, Texts) else question.options)
+def _kind(question: Question) -> tuple[str, str, tuple[Option, ...], bool]:
+    options = () if isinstance(question, Texts) else question.options
+    return (question.kind, question.ask, options, isinstance(question, Choice) and bool(question.quote_from))
 
 
 def _group(questions: Sequence[Question]) -> _Group:
@@ -66,8 +67,8 @@ def _shape(question: Question) -> str:
     label = "|".join(option.value for option in question.options)
     if isinstance(question, Choice) and question.quote_from:
         return (
-            f'{{"label": "{label}", "source": "number of the source that decides it, or {NOWHERE}", '
-            '"quote": "the words of that source that decide it, copied exactly"}'
+            f'{{"source": "number of the source, or {NOWHERE}", "quote": "words copied from that source", '
+            f'"label": "{label}"}}'
         )
     return f'"{label}"'
 
@@ -83,7 +84,8 @@ def _property(question: Question) -> JsonValue:
     label: JsonValue = {"type": "string", "enum": [option.value for option in question.options]}
     if isinstance(question, Choice) and question.quote_from:
         source: JsonValue = {"type": "string", "enum": [*question.quote_from, NOWHERE]}
-        return _object({"label": label, "source": source, "quote": {"type": "string"}})
+        # The quote comes before the label, so that a model has looked at the source when it decides.
+        return _object({"source": source, "quote": {"type": "string"}, "label": label})
     return label
 
 
