@@ -65,7 +65,7 @@ class Grade(_Question):
 
 
 class YesNo(_Question):
-    """Yes or no. `options` say what each means, `yes` first."""
+    """Yes or no. `options` say what each means, in the order in which they are offered."""
 
     kind: Literal["yes_no"] = "yes_no"
     options: tuple[Option, ...] = (Option(value="yes"), Option(value="no"))

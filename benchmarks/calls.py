@@ -1,0 +1,58 @@
+"""Judge calls and prompt tokens per row for the four common metrics. Offline.
+
+First over the shipped log, with the tokens that the recording's endpoint counted. Then for made-up rows of the size that
+other frameworks were measured on (five contexts of 113 words, an answer of four sentences), with tokens estimated at
+four characters each from the prompts that would be sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import judgekit as jk
+from judgekit.judge import layout
+from judgekit.prompts import prompts_of
+from judgekit.wire import JudgeRequest, Texts
+
+METRICS = ["faithfulness", "context_precision", "context_recall", "answer_relevance"]
+WITH_CITATIONS = [*METRICS, "citation_support"]
+HERE = Path(__file__).parent.parent
+
+
+def shipped() -> None:
+    rows = [json.loads(line) for line in (HERE / "examples/answers.jsonl").read_text(encoding="utf-8").splitlines()]
+    for metrics in (METRICS, WITH_CITATIONS):
+        results = jk.score_all(rows, judge=jk.Judge.replay(HERE / "cassettes/demo.jsonl"), metrics=metrics)
+        calls = sum(result.usage.calls for result in results) / len(results)
+        tokens = sum(result.usage.prompt_tokens for result in results) / len(results)
+        print(f"shipped log, {len(results)} rows, {len(metrics)} metrics: {calls:.1f} calls, {tokens:.0f} prompt tokens a row")
+
+
+def made_up() -> None:
+    words = "the pump at Halden station moves water from the lower basin to the upper one when the level falls".split()
+    context = " ".join((words * 6)[:113])
+    row = {
+        "question": "How does the pump at Halden station work?",
+        "answer": " ".join(f"The pump moves water to the upper basin at level {n} [{n}]." for n in range(1, 5)),
+        "contexts": [f"{context} {n}." for n in range(5)],
+        "reference": "The pump moves water when the level falls. It moves it to the upper basin.",
+    }
+    for metrics in (METRICS, WITH_CITATIONS):
+        sent: list[int] = []
+
+        def script(request: JudgeRequest) -> dict[str, object]:
+            messages = layout.messages(prompts_of(), request)
+            schema = json.dumps(layout.schema(request))
+            sent.append((sum(len(message["content"]) for message in messages) + len(schema)) // 4)
+            return {q.id: [q.text.strip('"')] if isinstance(q, Texts) else q.options[0].value for q in request.questions}
+
+        judge = jk.Judge(jk.Scripted(script))
+        jk.score(**row, judge=judge, metrics=metrics)
+        print(f"five 113-word contexts, {len(metrics)} metrics: {len(sent)} calls, about {sum(sent)} prompt tokens with schemas")
+
+
+if __name__ == "__main__":
+    shipped()
+    made_up()
