@@ -83,7 +83,7 @@ def test_the_schema_requires_one_property_for_every_id() -> None:
     properties = schema["properties"]
     assert list(properties) == schema["required"] == list(MIXED.ids)
     assert schema["additionalProperties"] is False
-    assert properties["c1"]["required"] == ["label", "source", "quote"]
+    assert properties["c1"]["required"] == ["source", "quote", "label"], "what decides comes before the decision"
     assert properties["c1"]["additionalProperties"] is False
     assert properties["c1"]["properties"]["source"]["enum"] == ["1", "2", "none"]
     assert properties["c3"] == {"type": "string", "enum": ["supported", "unsupported"]}
