@@ -1,28 +1,27 @@
 """Asking one backend: each request once, paid once, under one pin.
 
-A reply is stored before it is used. The key of a stored reply is who answers + the whole body as sent + the repeat
-index, so nothing else can be taken for it. Questions that a reply leaves open are asked again once, alone.
+A reply is stored before it is used. The key of a stored reply is who answers + the whole body as its endpoint is asked
++ the repeat index, so nothing else can be taken for it. Questions that a reply leaves open are asked again once, alone.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
-from weakref import WeakKeyDictionary
 
 from pydantic import ValidationError
 
-from judgekit.errors import JudgeDrift, JudgeError, RequestTooLong
+from judgekit.errors import JudgeDrift, JudgeError, JudgeStop, RequestTooLong
 from judgekit.judge.backend import Backend, Body
 from judgekit.judge.store import Store
 from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, canonical, digest
 
 #: Causes that asking again cannot mend.
 _FINAL = frozenset({"content_filter", "thinking_used_up"})
-_TOO_LONG = "too_long"
 
 
 class Call(NamedTuple):
@@ -53,6 +52,7 @@ class Meter:
 
 
 _Flight: TypeAlias = "asyncio.Task[tuple[str, JudgeReply]]"
+_Asking: TypeAlias = tuple[JudgeRequest, int]
 
 
 class _Loopwise:
@@ -60,7 +60,7 @@ class _Loopwise:
 
     def __init__(self) -> None:
         self.first = asyncio.Lock()
-        self.flights: dict[str, _Flight] = {}
+        self.flights: dict[_Asking, _Flight] = {}
 
 
 class Asker:
@@ -73,8 +73,11 @@ class Asker:
         self._store = store
         self.replay = False
         self._who: JudgeSpec | None = None
-        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Loopwise] = WeakKeyDictionary()
+        self._loops: dict[asyncio.AbstractEventLoop, _Loopwise] = {}
+        self._lock = threading.Lock()
         self._opened = False
+        self._stops = 0
+        self._stop: JudgeStop | None = None
 
     @property
     def who(self) -> JudgeSpec | None:
@@ -98,6 +101,8 @@ class Asker:
 
         Raises RequestTooLong when the input does not fit the judge, and JudgeStop when no call can succeed.
         """
+        if not request.questions:
+            return Asked({}, ())
         answers, calls, cut = await self._once(request, repeat)
         open_ids = [i for i in request.ids if not answers[i].is_answered and answers[i].cause not in _FINAL]
         if not open_ids or not calls:  # without a call the endpoint failed, and was tried again already
@@ -128,10 +133,9 @@ class Asker:
             self.meter.failures[error.cause] += 1
             failed = {i: Answer(id=i, cause=error.cause, raw=str(error)) for i in request.ids}
             return failed, [], False
-        if reply.finish == _TOO_LONG:
-            raise RequestTooLong(reply.refusal or "the input does not fit the judge's window")
+        read = self.backend.read(request, reply)
         answers = {
-            i: answer.model_copy(update={"calls": (key,)}) for i, answer in self.backend.read(request, reply).items()
+            i: read.get(i, Answer(id=i, cause="missing")).model_copy(update={"calls": (key,)}) for i in request.ids
         }
         call = Call(key, reply.prompt_tokens, reply.completion_tokens)
         return answers, [call], reply.finish == "length"
@@ -140,35 +144,48 @@ class Asker:
 
     async def _reply(self, request: JudgeRequest, repeat: int) -> tuple[str, JudgeReply]:
         self._open()
-        mine = self._loops.setdefault(asyncio.get_running_loop(), _Loopwise())
-        if self._who is None:  # who answers is learned from the first call, which goes alone
-            async with mine.first:
-                if self._who is None:
-                    return await self._fetch(request, repeat)
-        key = self._key(self.backend.prepare(request), repeat)
-        stored = self._stored(key)
-        if stored is not None:
-            self.meter.reused += 1
-            return key, stored
-        flight = mine.flights.get(key)
+        if self._who is not None:
+            key = self._key(self.backend.prepare(request), repeat)
+            stored = self._stored(key)
+            if stored is not None:
+                self.meter.reused += 1
+                return key, stored
+        flights = self._here().flights
+        asking = (request, repeat)
+        flight = flights.get(asking)
         if flight is None:
             flight = asyncio.ensure_future(self._fetch(request, repeat))
-            mine.flights[key] = flight
-            flight.add_done_callback(lambda done: _landed(mine.flights, key, done))
+            flights[asking] = flight
+            flight.add_done_callback(lambda done: _landed(flights, asking, done))
         else:
             self.meter.reused += 1
         # Shielded: whoever gives up waiting must not take a paid call away from the others, or from the store.
         return await asyncio.shield(flight)
 
     async def _fetch(self, request: JudgeRequest, repeat: int) -> tuple[str, JudgeReply]:
+        if self._who is not None:
+            return await self._sent(request, repeat)
+        stops = self._stops
+        async with self._here().first:  # who answers is learned from the first call, which goes alone
+            if self._stop is not None and self._stops > stops:  # nor can any other that waited for it succeed
+                raise self._stop
+            if self._who is None:
+                return await self._sent(request, repeat)
+        # How the endpoint wants to be asked is known only now, and with it what another loop may have stored.
+        key = self._key(self.backend.prepare(request), repeat)
+        stored = self._stored(key)
+        return (key, stored) if stored is not None else await self._sent(request, repeat)
+
+    async def _sent(self, request: JudgeRequest, repeat: int) -> tuple[str, JudgeReply]:
         try:
             body, reply = await self.backend.send(request)
-        except RequestTooLong as error:
-            if self._who is None:
-                raise
-            # A fact about this request that costs nothing to keep: the same input is not sent again.
-            body, reply = self.backend.prepare(request), JudgeReply(text=None, finish=_TOO_LONG, refusal=str(error))
-            return self._keep(request, body, reply, repeat, ok=True), reply
+        except JudgeStop as stop:
+            self._stops, self._stop = self._stops + 1, stop
+            raise
+        except JudgeError as error:
+            if self._who is not None:
+                self._keep_failure(request, error, repeat)
+            raise
         self.meter.sent += 1
         self.meter.prompt_tokens += reply.prompt_tokens
         self.meter.completion_tokens += reply.completion_tokens
@@ -182,7 +199,7 @@ class Asker:
         spec = self.backend.spec
         if self._who is None:
             self._who = spec.model_copy(update={"resolved": model or spec.model})
-        elif model is not None and model != self._who.resolved:
+        elif model and model != self._who.resolved:
             raise _drift(self._who, model)
         remembered = canonical({"resolved": self._who.resolved, "dialect": self.backend.dialect})
         if remembered != self._store.get(self._about):
@@ -190,26 +207,39 @@ class Asker:
 
     def _keep(self, request: JudgeRequest, body: Body, reply: JudgeReply, repeat: int, *, ok: bool) -> str:
         """Store a reply. One that answers nothing is kept to be looked at and replayed, and asked anew next time."""
-        key = self._key(body, repeat)
-        row = {"task": request.task, "request": dict(body), "reply": reply.model_dump(mode="json"), "ok": ok}
+        key = self._key(self.backend.prepare(request), repeat)  # not `body`: it may be adapted for this request only
+        self._put(key, {"task": request.task, "request": dict(body), "reply": reply.model_dump(mode="json"), "ok": ok})
+        return key
+
+    def _keep_failure(self, request: JudgeRequest, error: JudgeError, repeat: int) -> None:
+        """Store that a call failed, so that a replay fails as the run did. Of these only an input that is too long is
+        a fact that the next run need not find out again."""
+        body = self.backend.prepare(request)
+        failed = {"cause": error.cause, "message": str(error)}
+        row = {"task": request.task, "request": dict(body), "failed": failed, "ok": isinstance(error, RequestTooLong)}
+        self._put(self._key(body, repeat), row)
+
+    def _put(self, key: str, row: dict[str, object]) -> None:
         text = canonical(row)
         self._store.put(key, text)
         self._note(key, text)
-        return key
 
     def _stored(self, key: str) -> JudgeReply | None:
+        """The reply kept under a key. Raises the JudgeError that was kept there instead."""
         text = self._store.get(key)
-        if text is None:
-            return None
         try:
-            row = json.loads(text)
-            reply = JudgeReply.model_validate(row["reply"])
+            row = json.loads(text or "")
             served = self.replay or row["ok"] is True
-        except (ValueError, KeyError, TypeError, ValidationError):
+            failed = row.get("failed")
+            error = _failure(str(failed["cause"]), str(failed["message"])) if failed is not None else None
+            reply = JudgeReply.model_validate(row["reply"]) if error is None else None
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError):
             return None  # a row that cannot be read is a miss
-        if not served:
+        if text is None or not served:
             return None
         self._note(key, text)
+        if error is not None:
+            raise error
         return reply
 
     def _note(self, key: str, row: str) -> None:
@@ -222,15 +252,26 @@ class Asker:
             raise RuntimeError("a reply was kept before it was known who answers")
         return digest([who.judge_id, body, repeat])
 
+    def _here(self) -> _Loopwise:
+        """What belongs to the running loop; what belonged to loops that are closed is let go."""
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            if loop not in self._loops:
+                self._loops = {other: its for other, its in self._loops.items() if not other.is_closed()}
+                self._loops[loop] = _Loopwise()
+            return self._loops[loop]
+
     @property
     def _about(self) -> str:
         return "who:" + digest(self.backend.spec.model_dump(mode="json"))
 
     def _open(self) -> None:
         """Read, once, who answered earlier and how the endpoint wants to be asked."""
-        if self._opened:
-            return
-        self._opened = True
+        if not self._opened:
+            self._look_up()
+            self._opened = True
+
+    def _look_up(self) -> None:
         if self.backend.spec.resolved is not None:
             self._who = self.backend.spec
         text = self._store.get(self._about)
@@ -246,7 +287,8 @@ class Asker:
 
     async def close(self) -> None:
         """Cancel what is in flight in the running loop and close its connections."""
-        mine = self._loops.pop(asyncio.get_running_loop(), None)
+        with self._lock:
+            mine = self._loops.pop(asyncio.get_running_loop(), None)
         flights = list(mine.flights.values()) if mine else []
         for flight in flights:
             flight.cancel()
@@ -254,10 +296,18 @@ class Asker:
         await self.backend.close()
 
 
-def _landed(flights: dict[str, _Flight], key: str, flight: _Flight) -> None:
-    flights.pop(key, None)
+def _landed(flights: dict[_Asking, _Flight], asking: _Asking, flight: _Flight) -> None:
+    flights.pop(asking, None)
     if not flight.cancelled():
         flight.exception()  # seen: who waited for it has it, and nobody may be left waiting
+
+
+def _failure(cause: str, message: str) -> JudgeError:
+    if cause == RequestTooLong.cause:
+        return RequestTooLong(message)
+    error = JudgeError(message)
+    error.cause = cause
+    return error
 
 
 def _parts(ids: list[str], *, cut: bool) -> list[list[str]]:

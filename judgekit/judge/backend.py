@@ -34,7 +34,7 @@ class Backend(Protocol):
         ...
 
     def prepare(self, request: JudgeRequest) -> Body:
-        """The body that would be sent now."""
+        """The body that would be sent now; what is stored is found again by it."""
         ...
 
     async def send(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:

@@ -25,6 +25,7 @@ from judgekit.errors import (
     InputError,
     JudgeError,
     JudgeUnreachable,
+    JudgeUnusable,
     RateLimited,
     ServerFailed,
 )
@@ -111,9 +112,15 @@ class Endpoint:
         self._answered = False
         self._failed_in_row = 0
         self._dead = ""
+        self._stops = 0
+        self._stop = ""
 
     def __repr__(self) -> str:
         return f"Endpoint({self.public_url!r})"
+
+    def shown(self, text: str) -> str:
+        """Text from this endpoint made fit for a message: one short line without the secrets it was given."""
+        return faults.shown(text, self._secrets)
 
     async def post(self, path: str, body: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         """Send `body` as JSON to `path` below the base URL and return the JSON object that comes back.
@@ -158,7 +165,10 @@ class Endpoint:
         from tenacity import AsyncRetrying, retry_if_exception_type  # noqa: PLC0415 - 25 ms
 
         line = await self._line()
+        stops = self._stops
         async with line.slots:
+            if self._stops > stops:  # a call that was sent while this one waited can say for both
+                raise JudgeUnusable(self._stop)
             client = line.free.pop()
             call = Call(path.lstrip("/"), content, model, self._clock() + self._max_seconds)
             try:
@@ -174,6 +184,9 @@ class Endpoint:
                 raise
             except JudgeError:
                 self._failed_in_row = 0
+                raise
+            except JudgeUnusable as stop:
+                self._stops, self._stop = self._stops + 1, str(stop)
                 raise
             finally:
                 line.free.append(client)

@@ -22,10 +22,22 @@ from judgekit.wire import JudgeRequest, JudgeSpec, Texts
 
 #: Sent unless told otherwise: the same question should get the same answer.
 DEFAULT_PARAMS: Final[Mapping[str, JsonValue]] = {"temperature": 0, "seed": 7, "max_tokens": 2048}
+#: Set for every request; a parameter of these names would ask something else than the pin says.
+_RESERVED: Final = frozenset({"model", "messages", "response_format", "stream", "n"})
 
 
 def _warn(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def _params(own: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """The defaults and on top of them what the user set; None unsets one. Raises InputError for what is not theirs."""
+    if taken := sorted(_RESERVED & own.keys()):
+        raise InputError(f"params cannot set {', '.join(taken)}: judgekit sets it itself; leave it out")
+    usual = dict(DEFAULT_PARAMS)
+    if "max_completion_tokens" in own:
+        del usual["max_tokens"]  # endpoints refuse both together
+    return {name: value for name, value in {**usual, **own}.items() if value is not None}
 
 
 class Judge:
@@ -74,8 +86,7 @@ class Judge:
                 max_attempts=max_attempts,
                 concurrency=concurrency,
             )
-            sent = {name: value for name, value in {**DEFAULT_PARAMS, **(params or {})}.items() if value is not None}
-            spec = JudgeSpec(model=model, base_url=endpoint.public_url, params=sent)
+            spec = JudgeSpec(model=model, base_url=endpoint.public_url, params=_params(params or {}))
             model = ChatBackend(spec, endpoint, self.prompts)
         self._has_cache = cache is not None
         self._store = Store(Path(cache) if cache is not None else None, on_message=_warn)
