@@ -280,7 +280,7 @@ class Asker:
         try:
             known = json.loads(text)
             resolved, dialect = str(known["resolved"]), dict(known["dialect"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return
         self._who = self._who or self.backend.spec.model_copy(update={"resolved": resolved})
         self.backend.learn(dialect)

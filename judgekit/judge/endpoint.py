@@ -6,6 +6,7 @@ All retrying of the house happens here. Opening an HTTP client imports the opena
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import random
 import re
@@ -15,7 +16,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import JsonValue
 
@@ -303,6 +304,14 @@ def _secrets_of(base_url: str, key: str | None, headers: Mapping[str, str]) -> f
         if not (value.isascii() and value.isprintable()):
             raise InputError(f"the {name} holds a line break or another character that no HTTP header can carry")
     address = urlsplit(base_url)
-    found = {key, address.password, *headers.values(), *(part.partition("=")[2] for part in address.query.split("&"))}
+    user = f"{unquote(address.username or '')}:{unquote(address.password or '')}"
+    basic = base64.b64encode(user.encode()).decode() if "@" in address.netloc else None
+    found = {
+        key,
+        address.password,
+        basic,
+        *headers.values(),
+        *(part.partition("=")[2] for part in address.query.split("&")),
+    }
     # shorter ones ("1", "yes") are no secrets, and masking them would spoil every message
     return frozenset(value for value in found if value and (len(value) > 3 or value == key))  # noqa: PLR2004
