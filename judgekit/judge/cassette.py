@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from judgekit.errors import InputError
-from judgekit.wire import JudgeSpec, canonical
+from judgekit.judge.store import escaped
+from judgekit.wire import JudgeReply, JudgeSpec, canonical
 
 FORMAT = 1
 
@@ -36,11 +37,13 @@ class Cassette(NamedTuple):
 def read(path: Path) -> Cassette:
     """A recorded cassette. Raises InputError naming the file, the line and the remedy."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")  # a reply may hold other line ends
     except OSError as error:
         raise InputError(
             f"{path}: {error.strerror or error}; give a cassette that `judgekit run --record` wrote"
         ) from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 ({error.reason}); record it again with --record") from None
     try:
         header = json.loads(lines[0])
         if header["judgekit_cassette"] != FORMAT:
@@ -48,20 +51,31 @@ def read(path: Path) -> Cassette:
                 f"{path}: cassette format {header['judgekit_cassette']!r} is not known here; update judgekit"
             )
         voices = {
-            part: Voice(JudgeSpec.model_validate(v["judge"]), v["dialect"]) for part, v in header["voices"].items()
+            part: Voice(JudgeSpec.model_validate(v["judge"]), dict(v["dialect"]))
+            for part, v in header["voices"].items()
         }
-    except (ValueError, KeyError, TypeError, IndexError, ValidationError):
+        voices["extractor"]  # the one part that every judge has
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"{path}:1: not the header of a cassette; record it again with --record") from None
     rows: dict[str, str] = {}
     for number, line in enumerate(lines[1:], start=2):
         try:
             row = json.loads(line)
-            rows[row.pop("key")] = canonical(row)
-        except (ValueError, KeyError, TypeError, AttributeError):
+            if row.get("failed") is None:
+                JudgeReply.model_validate(row["reply"])
+            key = _text(row.pop("key"))
+            rows[key] = canonical(row)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InputError(
                 f"{path}:{number}: not a recorded reply; record the cassette again with --record"
             ) from None
     return Cassette(voices, rows)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a key is text")
+    return value
 
 
 def write(path: Path, cassette: Cassette) -> None:
@@ -74,5 +88,5 @@ def write(path: Path, cassette: Cassette) -> None:
     lines += [canonical({"key": key, **json.loads(row)}) for key, row in sorted(cassette.rows.items())]
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
-    partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    partial.write_text(escaped("\n".join(lines) + "\n"), encoding="utf-8", newline="\n")
     partial.replace(path)

@@ -24,6 +24,11 @@ SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 T = TypeVar("T")
 
 
+def escaped(text: str) -> str:
+    """JSON text with its lone surrogates, which neither a database nor a file takes, as JSON escapes."""
+    return SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def _say_nothing(_message: str) -> None:
     pass
 
@@ -57,7 +62,7 @@ class Store:
 
     def put(self, key: str, row: str) -> None:
         """Keep `row` under `key`, in place of an earlier one."""
-        row = SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", row)
+        row = escaped(row)
         if self.folder is None:
             self._memory[key] = row
         else:
