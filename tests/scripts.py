@@ -79,7 +79,7 @@ class Truth:
             case "bearing":
                 return "yes" if self.bears(text) else "no"
             case "refusal":
-                return "yes" if self.refuses else "no"
+                return "no" if self.refuses else "yes"  # asked as whether the answer replies
             case "sufficiency":
                 return self.sufficient
         raise AssertionError(f"nobody taught this judge to answer {task!r}")

@@ -294,3 +294,18 @@ def test_inflected_words_meet_and_short_ones_do_not_count() -> None:
     assert content_words("to be a") == set()
     assert share_of(set(), found_in=["x"]) == 1.0
     assert normalised("  A-b,\nC ") == "a b c"
+
+
+def test_a_claim_listed_under_two_segments_stays_with_the_one_it_came_from() -> None:
+    text = "The pump weighs 12 kg. It has run at 48 V since 2019."
+    segments = segment(text)
+    listed = {
+        segments[0].id: ("The pump weighs 12 kg.", "The pump has run at 48 V since 2019."),
+        segments[1].id: ("The pump has run at 48 V since 2019.",),
+    }
+    answers = {key: Answer(id=key, texts=texts) for key, texts in listed.items()}
+    drafts = split.read(answers, segments, question="", text=text)
+    assert [draft.claims for draft in drafts] == [
+        ("The pump weighs 12 kg.",),
+        ("The pump has run at 48 V since 2019.",),
+    ]

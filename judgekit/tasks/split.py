@@ -65,7 +65,8 @@ def read(answers: Mapping[str, Answer], segments: Iterable[Segment], *, question
     """One draft a segment, checked against the segment it came from."""
     vocabulary = content_words(text) | content_words(question)
     asked_numbers = numbers(question)
-    return [_draft(segment, answers.get(segment.id), vocabulary, asked_numbers) for segment in segments]
+    drafts = [_draft(segment, answers.get(segment.id), vocabulary, asked_numbers) for segment in segments]
+    return _placed(drafts)
 
 
 def _draft(segment: Segment, answer: Answer | None, vocabulary: set[str], asked_numbers: set[str]) -> Draft:
@@ -88,6 +89,22 @@ def _draft(segment: Segment, answer: Answer | None, vocabulary: set[str], asked_
     elif any(_is_fragment(claim) for claim in claims) and not _is_fragment(segment.bare):
         fault = "fragments"
     return Draft(segment, claims, tuple(invented), fault, answered=True)
+
+
+def _placed(drafts: list[Draft]) -> list[Draft]:
+    """A claim that was listed under several segments stays where most of its words stand; all of them, when equal."""
+    best: dict[str, float] = {}
+    for draft in drafts:
+        for claim in draft.claims:
+            best[normalised(claim)] = max(best.get(normalised(claim), 0.0), _fit(claim, draft.segment))
+    return [
+        draft._replace(claims=tuple(c for c in draft.claims if _fit(c, draft.segment) == best[normalised(c)]))
+        for draft in drafts
+    ]
+
+
+def _fit(claim: str, segment: Segment) -> float:
+    return share_of(content_words(claim), found_in=content_words(segment.bare))
 
 
 def _is_traced(claim: str, segment: Segment, own: set[str], vocabulary: set[str]) -> bool:
