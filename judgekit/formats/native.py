@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from pydantic import JsonValue
 
 from judgekit.errors import InputError, LogError
 from judgekit.formats.citations import read_answer
-from judgekit.records import Context, Fact, LogFile, Retrieval, Sample
+from judgekit.records import THE_ANSWER, THE_REFERENCE, Context, Fact, LogFile, Retrieval, Sample
 
 FIELDS = (
     "id",
@@ -45,10 +46,11 @@ class Bad(ValueError):
 
 
 class Checked(NamedTuple):
-    """A log that was read through once: its files, and where its bad rows are, if those are to be skipped."""
+    """A log that was read through once: its files, where its bad rows are, if those are to be skipped, and its ids."""
 
     files: tuple[LogFile, ...]
     skipped: tuple[str, ...]
+    ids: frozenset[str]
 
 
 def check(paths: Sequence[Path], *, mapping: Mapping[str, str] | None = None, skip_bad: bool = False) -> Checked:
@@ -75,7 +77,7 @@ def check(paths: Sequence[Path], *, mapping: Mapping[str, str] | None = None, sk
         raise InputError(
             f"{', '.join(str(path) for path in paths)}: no rows to judge; one JSON object a line is expected"
         )
-    return Checked(tuple(files), tuple(problems))
+    return Checked(tuple(files), tuple(problems), frozenset(seen))
 
 
 def read(paths: Iterable[Path], *, mapping: Mapping[str, str] | None = None) -> Iterator[Sample]:
@@ -105,7 +107,7 @@ def _row(line: bytes, number: int, mapping: Mapping[str, str]) -> Sample | Bad:
     except UnicodeDecodeError as error:
         return Bad("", f"not UTF-8 at byte {error.start}; save the log as UTF-8")
     try:
-        row = json.loads(text, parse_constant=_no_constant)
+        row = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         return Bad("", f"not JSON ({error}); one JSON object a line is expected")
     if not isinstance(row, dict):
@@ -120,20 +122,28 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is not JSON; write null")
 
 
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits} is too large for a number; write it as a text")
+    return number
+
+
 def sample_of(row: Mapping[str, Any], *, mapping: Mapping[str, str] | None = None, default_id: str = "1") -> Sample:
     """The sample of one row. Raises Bad (a ValueError) naming the field and the remedy."""
     given = _renamed(row, mapping or {})
     missing = [field for field in REQUIRED if given.get(field) is None]
     if missing:
+        what = "null" if missing[0] in given else "missing"
         have = ", ".join(sorted(map(str, row))) or "nothing"
-        raise Bad(missing[0], f"missing; the row has: {have}; name its column with --map {missing[0]}=COLUMN")
+        raise Bad(missing[0], f"{what}; the row has: {have}; name its column with --map {missing[0]}=COLUMN")
     contexts = _contexts(given["contexts"], "contexts")
     try:
         answer, citations = read_answer(given["answer"], given.get("citations"), contexts)
     except ValueError as error:
         raise Bad("citations" if isinstance(given["answer"], str) else "answer", str(error)) from None
     extra = {str(key): value for key, value in given.items() if key not in FIELDS}
-    return Sample(
+    sample = Sample(
         id=_id(given.get("id"), default_id),
         question=_text(given["question"], "question"),
         answer=answer,
@@ -145,6 +155,26 @@ def sample_of(row: Mapping[str, Any], *, mapping: Mapping[str, str] | None = Non
         retrievals=_retrievals(given.get("retrievals")),
         metadata={**extra, **_object(given.get("metadata"), "metadata")},
     )
+    return _sound(sample)
+
+
+def _sound(sample: Sample) -> Sample:
+    """The sample, if it can be written down again: no text of it holds half a character."""
+    try:
+        sample.model_dump_json()
+    except ValueError:
+        field = next((name for name in FIELDS if _is_broken(sample, name)), "id")
+        message = r"holds half a character (a lone surrogate such as \ud83d), as when a text was cut inside an emoji"
+        raise Bad(field, f"{message}; cut it elsewhere, or drop that sign") from None
+    return sample
+
+
+def _is_broken(sample: Sample, field: str) -> bool:
+    try:
+        sample.model_dump_json(include={field})
+    except ValueError:
+        return True
+    return False
 
 
 def _renamed(row: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
@@ -185,16 +215,19 @@ def _object(value: Any, field: str) -> dict[str, JsonValue]:
 def _list(value: Any, field: str) -> list[Any]:
     if value is None:
         return []
-    if not isinstance(value, list):
+    if not isinstance(value, list | tuple):
         raise Bad(field, f"a {type(value).__name__} where a list is expected; put it in [ ]")
-    return value
+    return list(value)
 
 
 def _contexts(value: Any, field: str) -> tuple[Context, ...]:
     """Contexts in rank order; one without an id is called by its rank, counted from 1."""
     contexts = tuple(_context(item, n, f"{field}[{n - 1}]") for n, item in enumerate(_list(value, field), start=1))
-    repeated = [context.id for n, context in enumerate(contexts) if context.id in {c.id for c in contexts[:n]}]
-    if repeated:
+    taken = [context.id for context in contexts if (context.id,) in (THE_REFERENCE, THE_ANSWER)]
+    if taken:
+        raise Bad(field, f"the id {taken[0]!r} is a name of judgekit's own; give that context another id")
+    count = Counter(context.id for context in contexts)
+    if repeated := [name for name in count if count[name] > 1]:
         raise Bad(field, f"the id {repeated[0]!r} occurs twice; give every context of a row an id of its own")
     return contexts
 
