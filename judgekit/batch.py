@@ -5,19 +5,48 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import NamedTuple
 
-from judgekit.errors import NotARun
+from pydantic import JsonValue
+
+from judgekit.errors import InputError, NotARun
 from judgekit.formats import native
 from judgekit.judge import Judge
 from judgekit.metrics import Metric
 from judgekit.pins import pins_of, templates_of
-from judgekit.records import Label, Manifest, MetricPin, Options, Result, Sample, Session, Summary
-from judgekit.run import judge_samples
-from judgekit.rundir import CACHE, Results, Run, has_run, write_manifest, write_run
+from judgekit.records import (
+    ANSWER,
+    REFERENCE,
+    Label,
+    Manifest,
+    MetricPin,
+    Need,
+    Options,
+    Reason,
+    Result,
+    Sample,
+    Score,
+    Session,
+    Side,
+    Summary,
+)
+from judgekit.run import ROW, judge_samples
+from judgekit.rundir import (
+    CACHE,
+    Results,
+    Run,
+    alone_in,
+    drop_aside,
+    has_run,
+    row_ids,
+    set_aside,
+    write_manifest,
+    write_run,
+)
 from judgekit.scoring import score_case, summarize
-from judgekit.wire import JudgeSpec
+from judgekit.wire import JudgeSpec, digest
 
 _LIBRARIES = ("openai", "httpx2", "tenacity", "pydantic", "diskcache", "jinja2", "sentencex")
 
@@ -48,15 +77,30 @@ async def judge_log(job: Job, on_progress: Callable[[Progress], None] = lambda _
     """Judge every row of the logs into the run's folder; rows that an earlier session finished are kept.
 
     Raises LogError for a log with bad rows before anything is asked, NotARun when the folder belongs to another
-    judge, and JudgeStop when the judge cannot go on; finished rows and paid replies are then on disk.
+    judge or log, or is being judged into, InputError when it cannot be written, and JudgeStop when the judge cannot
+    go on; finished rows and paid replies are then on disk.
     """
     checked = native.check(job.logs, mapping=job.mapping, skip_bad=job.skip_bad_rows)
+    try:
+        job.out.mkdir(parents=True, exist_ok=True)
+        with alone_in(job.out):
+            return await _judge_log(job, checked, on_progress)
+    except OSError as error:
+        raise InputError(
+            f"{error.filename or job.out}: {error.strerror or error}; the run is kept in {job.out} as far as it came: "
+            "mend it and go on with the same command, or give another folder"
+        ) from error
+
+
+async def _judge_log(job: Job, checked: native.Checked, on_progress: Callable[[Progress], None]) -> Run:
     earlier = Run(job.out).manifest if has_run(job.out) else None
+    if (there := row_ids(job.out)) and there.isdisjoint(checked.ids):
+        raise NotARun(f"{job.out}: holds results of another log, no row of which is in this one; give another folder")
     _take_up(job, earlier)
-    session = Session(started=_now())
+    session, before = Session(started=_now()), _paid(job.judge)
 
     def note(stopped_by: str | None, ended: str | None = None) -> None:
-        now = _paid(session, job.judge).having(ended=ended, stopped_by=stopped_by)
+        now = _since(before, job.judge, session.having(ended=ended, stopped_by=stopped_by))
         write_manifest(job.out, _manifest(job, checked, earlier, now))
 
     total = sum(file.rows for file in checked.files)
@@ -64,7 +108,7 @@ async def judge_log(job: Job, on_progress: Callable[[Progress], None] = lambda _
     note(stopped_by)
     results = Results(job.out)
     try:
-        await _judge_rows(job, results, earlier, total=total, note=lambda: note(stopped_by), on_progress=on_progress)
+        await _judge_rows(job, results, total=total, note=lambda: note(stopped_by), on_progress=on_progress)
         stopped_by = None
     except BaseException as stop:
         stopped_by = type(stop).__name__
@@ -78,14 +122,12 @@ async def judge_log(job: Job, on_progress: Callable[[Progress], None] = lambda _
 async def _judge_rows(
     job: Job,
     results: Results,
-    earlier: Manifest | None,
     *,
     total: int,
     note: Callable[[], None],
     on_progress: Callable[[Progress], None],
 ) -> None:
     """Judge the rows that are not finished yet, append each as it is done, and put all in the log's order."""
-    same = earlier is not None and earlier.options == job.options and earlier.metrics == _pins(job)
     ids: list[str] = []
     kept = judged = 0
 
@@ -93,7 +135,7 @@ async def _judge_rows(
         nonlocal kept
         for sample in native.read(job.logs, mapping=job.mapping):
             ids.append(sample.id)
-            old = results.get(sample.id) if same else None
+            old = results.get(sample.id)
             if old is not None and old.case.sample == sample and is_finished(old):
                 kept += 1
             else:
@@ -106,6 +148,7 @@ async def _judge_rows(
             note()  # by now it is known who answers
         on_progress(Progress(done=kept + judged, total=total, kept=kept))
     results.settle(ids)
+    drop_aside(job.out)
     on_progress(Progress(done=kept + judged, total=total, kept=kept))
 
 
@@ -127,15 +170,27 @@ def _take_up(job: Job, earlier: Manifest | None) -> None:
                 f"{job.out}: this run was begun with another judge ({was}, with its own parameters); go on "
                 "with that one, or give another folder"
             )
-    job.out.mkdir(parents=True, exist_ok=True)
     job.judge.use_store(job.out / CACHE)
     if earlier is not None:
         job.judge.pin(begun)
+        # how the endpoint wants to be asked may have to be found out anew; that alone makes no row unfinished
+        dialects = {part: found for part, found in earlier.dialect.items() if isinstance(found, dict)}
+        set_aside(
+            job.out,
+            was=_settings(earlier.metrics, earlier.options),
+            now=_settings(_pins(job, dialects), job.options),
+        )
+
+
+def _settings(metrics: Mapping[str, MetricPin], options: Options) -> str:
+    """A short name for what all rows of a run have in common: metrics, their pins, options."""
+    pins = {name: pin.model_dump(mode="json") for name, pin in metrics.items()}
+    return digest([list(pins), pins, options.model_dump(mode="json")])[:12]
 
 
 def _manifest(job: Job, checked: native.Checked, earlier: Manifest | None, session: Session) -> Manifest:
     return Manifest(
-        judgekit=version("judgekit"),
+        judgekit=_version("judgekit"),
         logs=checked.files,
         judge={part: spec.model_dump(mode="json") for part, spec in job.judge.specs.items()},
         dialect=dict(job.judge.dialects),
@@ -144,17 +199,17 @@ def _manifest(job: Job, checked: native.Checked, earlier: Manifest | None, sessi
         metrics=_pins(job),
         options=job.options,
         skipped_rows=checked.skipped,
-        libraries={name: version(name) for name in _LIBRARIES},
+        libraries={name: _version(name) for name in _LIBRARIES},
         sessions=(*(earlier.sessions if earlier else ()), session),
     )
 
 
-def _pins(job: Job) -> dict[str, MetricPin]:
+def _pins(job: Job, dialects: Mapping[str, Mapping[str, JsonValue]] | None = None) -> dict[str, MetricPin]:
     return pins_of(
         job.metrics,
         job.options,
         specs=job.judge.specs,
-        dialects=job.judge.dialects,
+        dialects=job.judge.dialects if dialects is None else dialects,
         templates=templates_of(job.judge.prompts),
     )
 
@@ -164,14 +219,29 @@ def _fingerprints(judge: Judge, earlier: Manifest | None) -> tuple[str, ...]:
     return tuple(sorted(seen.union(earlier.fingerprints if earlier else ())))
 
 
-def _paid(session: Session, judge: Judge) -> Session:
-    meters = judge.meters.values()
-    return session.having(
-        sent=sum(meter.sent for meter in meters),
-        reused=sum(meter.reused for meter in meters),
-        prompt_tokens=sum(meter.prompt_tokens for meter in meters),
-        completion_tokens=sum(meter.completion_tokens for meter in meters),
-    )
+class _Paid(NamedTuple):
+    sent: int
+    reused: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+def _paid(judge: Judge) -> _Paid:
+    meters = [(m.sent, m.reused, m.prompt_tokens, m.completion_tokens) for m in judge.meters.values()]
+    return _Paid(*map(sum, zip(*meters, strict=True)))
+
+
+def _since(before: _Paid, judge: Judge, session: Session) -> Session:
+    """The session with what was paid in it: a judge may have done other work before."""
+    now = zip(_Paid._fields, _paid(judge), before, strict=True)
+    return session.having(**{name: total - earlier for name, total, earlier in now})
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # run from a source tree, or vendored
+        return "unknown"
 
 
 def _now() -> str:
@@ -189,8 +259,17 @@ class Rescored:
     metrics: tuple[Metric, ...]
 
     def __iter__(self) -> Iterator[Result]:
+        asked = self.run.metrics
         for result in self.run:
-            yield result.having(scores=score_case(result.case, self.metrics))
+            gaps = [_never_asked(result, metric, asked) for metric in self.metrics]
+            scores = score_case(result.case, [m for m, gap in zip(self.metrics, gaps, strict=True) if gap is None])
+            known = {score.metric: score for score in scores}
+            yield result.having(
+                scores=tuple(
+                    known[metric.name] if gap is None else Score.undefined(metric.name, Reason.UNJUDGED, note=gap)
+                    for metric, gap in zip(self.metrics, gaps, strict=True)
+                )
+            )
 
     @property
     def manifest(self) -> Manifest:
@@ -212,3 +291,20 @@ class Rescored:
     def write(self, out: Path) -> Run:
         """Write it as a run of its own into an empty folder."""
         return write_run(out, self, self.manifest)
+
+
+_SIDES: tuple[tuple[Need, Side], ...] = ((Need.ANSWER_CLAIMS, ANSWER), (Need.REFERENCE_CLAIMS, REFERENCE))
+
+
+def _never_asked(result: Result, metric: Metric, asked: Sequence[Metric]) -> str | None:
+    """Why a row cannot be rescored in a metric: it failed, or nobody split the text whose claims are to be counted.
+    Missing verdicts and ratings are left to the metric, which knows what it makes of them."""
+    sample = result.case.sample
+    if failed := next((fault for fault in result.faults if fault.stage == ROW), None):
+        return failed.message
+    needed = metric.needs_for(sample)
+    known = frozenset[Need]().union(*(other.needs_for(sample) for other in asked))
+    for need, side in _SIDES:
+        if need in needed - known and not result.case.claims_of(side) and side not in result.case.unsplit:
+            return f"this run never split the {side} into claims; judge the log with {metric.name} too"
+    return None

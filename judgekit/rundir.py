@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from judgekit.errors import NotARun
-from judgekit.metrics import METRICS, Metric, metrics_of
-from judgekit.records import Manifest, Result, Summary
+from judgekit.errors import InputError, NotARun
+from judgekit.metrics import METRICS, Metric
+from judgekit.records import Case, Manifest, MetricPin, Result, Score, Summary
 from judgekit.scoring import summarize
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 RESULTS = "results.jsonl"
 CACHE = "cache"
+LOCK = ".lock"
 
 
 class Run:
@@ -53,8 +56,8 @@ class Run:
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """The metrics of the run that ship with judgekit, for reading their direction."""
-        return metrics_of([name for name in self.manifest.metrics if name in METRICS])
+        """The metrics of the run with their options; a user's own is known by name and direction, and cannot score."""
+        return tuple(_metric(name, pin) for name, pin in self.manifest.metrics.items())
 
     def summary(self) -> Summary:
         """The run in numbers."""
@@ -85,6 +88,29 @@ class Run:
         return pl.DataFrame(self.rows())
 
 
+class Foreign(Metric):
+    """A metric that does not ship with judgekit, as far as a manifest tells: for reading its scores."""
+
+    def __init__(self, name: str, pin: MetricPin) -> None:
+        self.name = name
+        self.version = pin.version
+        self.lower_is_better = pin.lower_is_better
+
+    def score(self, case: Case) -> Score:
+        """Raises InputError: the code of the metric is not here."""
+        raise InputError(
+            f"metric {self.name!r} does not ship with judgekit; pass its object to score {case.sample.id!r}"
+        )
+
+
+def _metric(name: str, pin: MetricPin) -> Metric:
+    known = METRICS.get(name)
+    if known is None or known.options.keys() != pin.options.keys():
+        return Foreign(name, pin)
+    changed: Metric = replace(known, **pin.options)  # type: ignore[type-var]  # shipped metrics are dataclasses
+    return changed
+
+
 class Results:
     """The results file of a run that is being made: what is there, and appending to it."""
 
@@ -95,6 +121,7 @@ class Results:
         whole = max((start + length for start, length in self._index.values()), default=0)
         self._file = self.path.open("ab")
         self._file.truncate(whole)
+        self._file.seek(0, 2)
 
     def get(self, row_id: str) -> Result | None:
         """What an earlier session made of a row; None when it is not there."""
@@ -112,7 +139,7 @@ class Results:
 
     def settle(self, ids: list[str]) -> None:
         """Write the file as these rows in this order, each once: what an uninterrupted run would have written."""
-        if self._order == ids:
+        if self._order == ids and self._file.tell() == sum(length for _, length in self._index.values()):
             return
         partial = self.path.with_name(RESULTS + ".partial")
         with self.path.open("rb") as old, partial.open("wb") as new:
@@ -124,6 +151,11 @@ class Results:
 
     def close(self) -> None:
         self._file.close()
+
+
+def row_ids(folder: Path) -> set[str]:
+    """Ids of the rows that a run has results of so far."""
+    return set(_lines_by_id(folder / RESULTS))
 
 
 def _lines_by_id(path: Path) -> dict[str, tuple[int, int]]:
@@ -172,6 +204,48 @@ def _manifest(folder: Path) -> Manifest:
             f"{path}: cannot be read ({error.error_count()} faults); it was written by another version of "
             "judgekit; judge the log again into an empty folder"
         ) from None
+
+
+def set_aside(folder: Path, was: str, now: str) -> None:
+    """Put away the results made under the settings `was`, and take up those that an earlier session made under `now`.
+
+    Rows under other metrics, options or prompts must not stand beside each other in one run; nor may they be lost
+    before the new ones are there.
+    """
+    if was == now:
+        return
+    results, kept = folder / RESULTS, folder / f"results.{now}.jsonl"
+    if results.exists():
+        results.replace(folder / f"results.{was}.jsonl")
+    if kept.exists():
+        kept.replace(results)
+
+
+def drop_aside(folder: Path) -> None:
+    """Delete what was put away: the run is complete without it."""
+    for path in folder.glob("results.*.jsonl"):
+        path.unlink()
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Hold a run's folder for this session. Raises NotARun when another process is judging into it.
+
+    Where the platform or the file system has no locks, nothing is held.
+    """
+    try:
+        import fcntl  # noqa: PLC0415 - not on Windows
+    except ImportError:
+        yield
+        return
+    with (folder / LOCK).open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise NotARun(f"{folder}: another process is judging into this folder; wait for it, or stop it") from None
+        except OSError:
+            pass
+        yield
 
 
 def has_run(folder: Path) -> bool:

@@ -6,6 +6,7 @@ unjudged); 130 interrupted. Results go to stdout, progress and messages to stder
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from io import TextIOWrapper
@@ -14,7 +15,7 @@ import click
 
 from judgekit.cli.judging import demo, rescore, run
 from judgekit.cli.reading import prompts, report, spotcheck
-from judgekit.errors import JudgekitError
+from judgekit.errors import InputError, JudgekitError
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _INTERRUPTED = 130
@@ -54,6 +55,9 @@ def main() -> None:
         )
         sys.exit(_INTERRUPTED)
     except BrokenPipeError:
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the last flush would complain
         sys.exit(0)
+    except OSError as error:
+        click.echo(f"judgekit: {error.filename or 'file'}: {error.strerror or error}", err=True)
+        sys.exit(InputError.exit_code)
     sys.exit(code if isinstance(code, int) else 0)

@@ -145,7 +145,9 @@ def mapping_of(pairs: Iterable[str]) -> dict[str, str]:
     return mapping
 
 
-def metrics_chosen(listed: Iterable[str], settings: Iterable[str], *, default: Iterable[str]) -> tuple[Metric, ...]:
+def metrics_chosen(
+    listed: Iterable[str], settings: Iterable[str], *, default: Iterable[str | Metric]
+) -> tuple[Metric, ...]:
     """The metrics of `--metrics a,b` options, with `--set metric.option=value` applied."""
     names = [name.strip() for text in listed for name in text.split(",") if name.strip()]
     chosen = {

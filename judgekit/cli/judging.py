@@ -15,9 +15,9 @@ from judgekit import batch
 from judgekit.cli.choosing import judge_of, judge_options, mapping_of, metrics_chosen
 from judgekit.cli.reading import show_report
 from judgekit.judge import Judge
-from judgekit.metrics import METRICS, REFERENCE_FREE
+from judgekit.metrics import REFERENCE_FREE
 from judgekit.records import Options
-from judgekit.rundir import Run
+from judgekit.rundir import Foreign, Run
 from judgekit.shipped import shipped
 
 _INVALID = 3
@@ -98,7 +98,7 @@ def demo(out: Path, as_json: bool) -> None:
     type=click.FloatRange(0, 1),
     default=0.2,
     show_default=True,
-    help="Exit with 3 when a larger share of verdicts is missing.",
+    help="Exit with 3 when a larger share of splits, verdicts and ratings is missing.",
 )
 @json_option
 def run(
@@ -145,10 +145,11 @@ def run(
 
 def _verdict_on(finished: Run, max_unjudged: float) -> int:
     summary = finished.summary()
-    asked = summary.judged + summary.unjudged
-    if asked and summary.unjudged / asked > max_unjudged:
+    missing = summary.unjudged + sum(summary.faults.values())
+    asked = summary.judged + missing
+    if asked and missing / asked > max_unjudged:
         click.echo(
-            f"judgekit: {summary.unjudged} of {asked} verdicts and ratings are missing; the numbers are not valid. "
+            f"judgekit: {missing} of {asked} splits, verdicts and ratings are missing; the numbers are not valid. "
             "The report lists the causes; the same command asks again for what is missing",
             err=True,
         )
@@ -165,7 +166,7 @@ def _verdict_on(finished: Run, max_unjudged: float) -> int:
 def rescore(folder: Path, out: Path | None, listed: tuple[str, ...], settings: tuple[str, ...], as_json: bool) -> None:
     """Compute other metrics, or the same with other options, from a run's stored verdicts. No judge is asked."""
     source = Run(folder)
-    metrics = metrics_chosen(listed, settings, default=[name for name in source.manifest.metrics if name in METRICS])
+    metrics = metrics_chosen(listed, settings, default=[one for one in source.metrics if not isinstance(one, Foreign)])
     rescored = batch.Rescored(run=source, metrics=metrics)
     show_report(rescored.write(out) if out else rescored, as_json=as_json)
 
