@@ -7,6 +7,7 @@ inside a running event loop alike.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -43,8 +44,10 @@ async def ascore(
     Raises InputError for input that cannot be used and JudgeStop when the judge cannot be asked; a call that fails
     leaves `unjudged` verdicts in the result instead.
     """
-    given = [item.model_dump(exclude_none=True) if isinstance(item, Context) else item for item in contexts]
-    sample = as_sample({"question": question, "answer": answer, "contexts": given, "reference": reference})
+    listed: Any = contexts  # what is no list is left for the reader to name
+    if isinstance(contexts, Sequence) and not isinstance(contexts, str):
+        listed = [item.model_dump(exclude_none=True) if isinstance(item, Context) else item for item in contexts]
+    sample = as_sample({"question": question, "answer": answer, "contexts": listed, "reference": reference})
     return await judge_sample(sample, judge=judge, metrics=metrics_of(metrics), options=options)
 
 
@@ -97,10 +100,12 @@ def score_all(
     options: Options = Options(),  # noqa: B008  a frozen record
     in_flight: int | None = None,
 ) -> list[Result]:
-    """`ascore_all` for synchronous code: all results, in input order."""
+    """`ascore_all` for synchronous code: all results, in input order. A row that cannot be read is an InputError before
+    anything is asked."""
+    read = [_numbered(numbered) for numbered in enumerate(samples, start=1)]
 
     async def collect() -> list[Result]:
-        found = ascore_all(samples, judge=judge, metrics=metrics, options=options, in_flight=in_flight)
+        found = ascore_all(read, judge=judge, metrics=metrics, options=options, in_flight=in_flight)
         return [result async for result in found]
 
     return _wait(collect())
@@ -172,25 +177,61 @@ def as_sample(row: Mapping[str, Any], *, default_id: str = "1") -> Sample:
 
 def _numbered(numbered: tuple[int, Sample | Mapping[str, Any]]) -> Sample:
     number, row = numbered
-    return row if isinstance(row, Sample) else as_sample(row, default_id=str(number))
+    if isinstance(row, Sample):
+        return row
+    try:
+        return as_sample(row, default_id=str(number))
+    except InputError as error:
+        raise InputError(f"row {number}: {error}") from None
 
 
 # --- a loop of our own -------------------------------------------------------------------------
 
 
+_starting = threading.Lock()
+#: How long an interrupt waits for a run to write down where it stopped.
+_LONGEST_FAREWELL = 10.0
+
+
 @lru_cache(maxsize=1)
-def _loop() -> asyncio.AbstractEventLoop:
-    """The private event loop of the synchronous functions, in a thread that ends with the process."""
+def _loop_of(process: int) -> asyncio.AbstractEventLoop:
+    """The private event loop of the synchronous functions, in a thread that ends with the process.
+
+    A forked process inherits the loop but not the thread that runs it, so each process has its own.
+    """
+    del process
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="judgekit", daemon=True).start()
     return loop
 
 
+def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
+    """True inside that loop, where waiting for it would wait for ever."""
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False
+
+
 def _wait(work: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine; an interrupt cancels it."""
-    future = asyncio.run_coroutine_threadsafe(work, _loop())
+    """The result of a coroutine; an interrupt cancels it, and waits until it has cleaned up."""
+    with _starting:
+        loop = _loop_of(os.getpid())
+    if _is_running(loop):
+        work.close()
+        raise InputError("a script or metric that judgekit runs cannot call its synchronous functions; await ascore")
+    done = threading.Event()
+
+    async def watched() -> T:
+        try:
+            return await work
+        finally:
+            done.set()
+
+    future = asyncio.run_coroutine_threadsafe(watched(), loop)
     try:
         return future.result()
     except BaseException:
-        future.cancel()
+        if future.cancel():
+            done.wait(_LONGEST_FAREWELL)
         raise
