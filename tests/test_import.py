@@ -66,6 +66,8 @@ def test_importing_opens_nothing_reads_no_environment_and_loads_nothing_heavy(tm
         os.environ = Watched(real)
         sys.addaudithook(watch)
         import judgekit
+        for name in judgekit.__all__:  # they load when they are first used
+            getattr(judgekit, name)
         os.environ = real
         threads = len(__import__("threading").enumerate())
         heavy = ["openai", "httpx2", "diskcache", "rich", "click", "tenacity", "pandas", "polars"]

@@ -180,6 +180,13 @@ def test_an_unanswered_sentence_is_no_empty_one() -> None:
     assert second.fault == "missing"
 
 
+def test_a_sentence_left_with_nothing_but_its_neighbours_claims_is_asked_again() -> None:
+    both = ["The light pump weighs 12 kg"]
+    first, second = drafts_of("The pump weighs 12 kg. The pump is light and quiet.", both, both)
+    assert (first.claims, first.fault) == (tuple(both), None)
+    assert (second.claims, second.fault) == ((), "misplaced")
+
+
 # --- the second asking -------------------------------------------------------------------------------
 
 

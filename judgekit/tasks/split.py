@@ -98,9 +98,14 @@ def _placed(drafts: list[Draft]) -> list[Draft]:
         for claim in draft.claims:
             best[normalised(claim)] = max(best.get(normalised(claim), 0.0), _fit(claim, draft.segment))
     return [
-        draft._replace(claims=tuple(c for c in draft.claims if _fit(c, draft.segment) == best[normalised(c)]))
-        for draft in drafts
+        _kept(draft, [c for c in draft.claims if _fit(c, draft.segment) == best[normalised(c)]]) for draft in drafts
     ]
+
+
+def _kept(draft: Draft, claims: list[str]) -> Draft:
+    """The draft with these of its claims; one that loses all it had is asked again, for it may state something else."""
+    fault = "misplaced" if draft.claims and not claims else None
+    return draft._replace(claims=tuple(claims), fault=draft.fault or fault)
 
 
 def _fit(claim: str, segment: Segment) -> float:
