@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from io import TextIOWrapper
+from typing import Any
 
 import click
 
@@ -21,7 +22,20 @@ HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _INTERRUPTED = 130
 
 
-@click.group(context_settings=HELP)
+class _Commands(click.Group):
+    """The commands. A reader who has gone, as `| head` does, is no error: click and rich would call it exit code 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (BrokenPipeError, SystemExit) as gone:
+            if not isinstance(gone, BrokenPipeError) and not isinstance(gone.__context__, BrokenPipeError):
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the last flush would complain
+            return 0
+
+
+@click.group(cls=_Commands, context_settings=HELP)
 @click.version_option(package_name="judgekit")
 def cli() -> None:
     """Judge logged RAG answers with one pinned language model, claim by claim.
@@ -54,9 +68,6 @@ def main() -> None:
             "judgekit: interrupted; what is finished or paid is kept, the same command goes on from here", err=True
         )
         sys.exit(_INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the last flush would complain
-        sys.exit(0)
     except OSError as error:
         click.echo(f"judgekit: {error.filename or 'file'}: {error.strerror or error}", err=True)
         sys.exit(InputError.exit_code)
