@@ -197,20 +197,20 @@ def request_of(body: Mapping[str, Any]) -> JudgeRequest:
             if shape["type"] == "object":
                 one["quote_from"] = [value for value in shape["properties"]["source"]["enum"] if value != "none"]
         questions.append(one)
-    task = _task(questions)
+    task = _task(questions, user)
     shown = user if task != "asks" else user.partition("\n")[0]
     return JudgeRequest.model_validate({"task": task, "role": "", "input": shown, "questions": questions})
 
 
-def _task(questions: Sequence[Mapping[str, Any]]) -> str:
+def _task(questions: Sequence[Mapping[str, Any]], user: str) -> str:
     first = questions[0]
     if first["kind"] == "texts":
         return "asks" if first["id"] == "q" else "split"
     if "quote_from" in first:
         return "verify"
-    return {"answer": "refusal", "contexts": "sufficiency"}.get(
-        first["id"], "relevance" if re.fullmatch(r"c\d+", first["id"]) else "bearing"
-    )
+    if re.fullmatch(r"c\d+", first["id"]):
+        return "relevance_by_answer" if "\nAnswer that was given: " in user else "relevance"
+    return {"answer": "refusal", "contexts": "sufficiency"}.get(first["id"], "bearing")
 
 
 def over_http(truth: Truth, **reply: Any) -> Callable[[Request], Reply]:
