@@ -279,6 +279,27 @@ def test_who_gives_up_waiting_does_not_take_the_call_away(who_is_known: bool) ->
         assert len(server.requests) == 1
 
 
+def test_a_failure_that_nobody_waits_for_is_no_complaint() -> None:
+    gate, complaints = threading.Event(), list[str]()
+
+    async def give_up(judge: Judge, server: Server) -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, told: complaints.append(str(told)))
+        asking = asyncio.ensure_future(judge.ask(request()))
+        await until(lambda: bool(server.requests))
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        (flight,) = judge._extractor._here().flights.values()
+        gate.set()
+        await until(flight.done)
+        await asyncio.sleep(0)
+        del flight
+        gc.collect()
+
+    with Server(lambda _one: error(401) if gate.wait(10) else error(500)) as server:
+        asyncio.run(give_up(judge_at(server), server))
+    assert complaints == []
+
+
 def test_nothing_is_left_of_calls_that_have_landed() -> None:
     async def many(judge: Judge) -> None:
         async with judge:
@@ -294,13 +315,13 @@ def test_nothing_is_left_of_calls_that_have_landed() -> None:
 
 
 def test_loops_that_were_not_closed_in_order_are_let_go() -> None:
-    async def asks(judge: Judge) -> None:
-        await asyncio.gather(*(judge.ask(request(text=str(number))) for number in range(3)))
+    async def asks(judge: Judge, name: str) -> None:
+        await asyncio.gather(*(judge.ask(request(text=f"{name} {number}")) for number in range(3)))
 
     with Server(obedient) as server:
         judge = judge_at(server)
-        for _ in range(4):
-            asyncio.run(asks(judge))
+        for name in "abcd":
+            asyncio.run(asks(judge, name))
         gc.collect()
         assert len(judge._extractor._loops) == 1
 
@@ -503,6 +524,13 @@ def test_drift_among_many_open_calls_keeps_what_the_pinned_model_said(tmp_path: 
     assert [isinstance(outcome, JudgeDrift) for outcome in outcomes] == [bool(number % 2) for number in range(12)]
     assert {row["reply"]["model"] for row in rows(tmp_path).values()} == {"m-1"}
     assert len(rows(tmp_path)) == 7
+
+
+def test_a_backend_that_once_does_not_say_who_it_is_has_not_drifted() -> None:
+    names = ["m-1", "", None, "m-1"]
+    judge = Judge(Scripted(lambda _one: JudgeReply(text='{"q1": "yes"}', model=names.pop(0))))
+    for text in "abcd":
+        assert said(one(judge, request(text=text))) == {"q1": "yes"}
 
 
 @pytest.mark.parametrize("model", ["", None])

@@ -190,6 +190,15 @@ def test_an_endpoint_that_wants_to_be_asked_anew_is_asked_anew(tmp_path: Path) -
         assert len(server.requests) == sent + 1
 
 
+def test_what_another_store_remembers_is_not_proven(tmp_path: Path) -> None:
+    with Server(refusing(NO_SEED)) as server:
+        judge = judge_at(server)
+        ask(judge, request("a"))
+        judge._extractor.backend.learn({"format": "json_schema", "dropped": []})
+        ask(judge, request("b"), request("c"))
+        assert judge.dialects["extractor"]["dropped"] == ["seed"]
+
+
 @pytest.mark.parametrize(
     "refusal",
     [

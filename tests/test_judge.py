@@ -15,7 +15,9 @@ from misbehaving import Request, Server, chat
 from judgekit.errors import InputError, JudgeDrift, ServerFailed
 from judgekit.judge import Judge
 from judgekit.judge.asking import Asked
+from judgekit.judge.cassette import read
 from judgekit.judge.scripted import Scripted
+from judgekit.judge.store import Store
 from judgekit.wire import Answer, Choice, JudgeReply, JudgeRequest, Option, Question, Texts, YesNo
 
 LABELS = tuple(Option(value=value) for value in ("supported", "unsupported"))
@@ -197,3 +199,19 @@ def test_a_judge_that_is_used_and_left_open_leaves_no_warning(tmp_path: Path) ->
         asyncio.run(it(judge))
         asyncio.run(it(judge))
         assert len(server.requests) == 1
+
+
+def test_recorded_rows_are_served_and_kept_nowhere(tmp_path: Path) -> None:
+    with Server(chat('{"c1": "supported"}')) as server:
+        judge = Judge("m", base_url=server.url)
+        judge.record()
+        first = ask(judge)
+        judge.write_cassette(tmp_path / "tape")
+        other = Judge("m", base_url=server.url, cache=tmp_path / "cache")
+        other.pin(judge.specs)
+        other.load(read(tmp_path / "tape").rows)
+        other.use_store(tmp_path / "run")
+        assert ask(other) == first
+        assert len(server.requests) == 1
+    assert [path.name for path in tmp_path.iterdir() if path.name != "cache"] == ["tape"]
+    assert not (tmp_path / "cache" / "cache.db").exists() or not list(Store(tmp_path / "cache").keys())

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgekit.judge import reading
 from judgekit.judge.reading import label_of, read
 from judgekit.wire import Choice, Grade, JudgeReply, JudgeRequest, Option, Question, Quote, Texts, YesNo, canonical
 
@@ -44,6 +46,7 @@ def labels(text: str | None, asked: JudgeRequest = CLAIMS, **fields: str) -> dic
 
 
 BOTH = '{"c1": "supported", "c2": "contradicted"}'
+ECHO = '{"c1": "supported", "c2": "supported"}'
 READ = {"c1": "supported", "c2": "contradicted"}
 
 
@@ -175,6 +178,9 @@ def test_options_of_any_spelling_can_be_answered() -> None:
         ('{"c1": "supported"}\n{"c2": "contradicted"}', ("<missing>", "contradicted")),
         ('{"c1": "supported"}\n{"c1": "dunno"}', ("supported", "<missing>")),
         ('{"c1": "dunno"}\n{"c2": "dunno"}', ("<missing>", "<invalid_label>")),
+        (ECHO + "</think>I cannot decide.", ("<no_json>", "<no_json>")),
+        (ECHO + "<think>a</think> b</think>I cannot decide.", ("<no_json>", "<no_json>")),
+        ("<think>" + ECHO + "</think>I cannot decide.", ("<no_json>", "<no_json>")),
         ("<think>They are supported.", ("<empty_reply>", "<empty_reply>")),
         ("", ("<empty_reply>", "<empty_reply>")),
         ("  \n", ("<empty_reply>", "<empty_reply>")),
@@ -183,9 +189,6 @@ def test_options_of_any_spelling_can_be_answered() -> None:
 )
 def test_what_is_not_answered_carries_the_cause(text: str | None, expected: tuple[str, str]) -> None:
     assert labels(text) == dict(zip(("c1", "c2"), expected, strict=True))
-
-
-ECHO = '{"c1": "supported", "c2": "supported"}'
 
 
 @pytest.mark.parametrize(
@@ -343,9 +346,9 @@ def test_the_raw_reply_is_kept_and_the_same_every_time() -> None:
 )
 def test_hostile_text_costs_bounded_work(piece: str) -> None:
     text = (piece * 200_000)[:200_000]
-    began = time.perf_counter()
+    began = time.process_time()
     answers = labels(text)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
     assert "contradicted" not in answers.values()
 
 
@@ -357,6 +360,13 @@ def test_deep_nesting_is_survived() -> None:
     for depth in (500, 5_000, 100_000):
         nested = '{"a":' * depth + "1" + "}" * depth
         assert labels(f"{nested}\n{BOTH}") in (READ, {"c1": "<no_json>", "c2": "<no_json>"})
+
+
+def test_a_value_too_deep_to_be_written_down_is_no_answer() -> None:
+    said: list[Any] = []
+    for _ in range(100_000):
+        said = [said]
+    assert reading.answer(ONE.questions[0], said).cause == "invalid_label"
 
 
 JSONISH = st.text(st.sampled_from('{}[]",:\\ \n`c12supported<>/think.'), max_size=60)

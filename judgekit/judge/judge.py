@@ -110,9 +110,11 @@ class Judge:
     def load(self, rows: Mapping[str, str]) -> None:
         """Serve these recorded rows, also those whose reply could not be read, and keep nothing on disk."""
         self.is_replay = True
+        self._store = Store(None)
         for key, row in rows.items():
             self._store.put(key, row)
         for asker in self._parts.values():
+            asker.use_store(self._store)
             asker.replay = True
 
     def __repr__(self) -> str:
