@@ -27,7 +27,9 @@ def shipped() -> None:
         results = jk.score_all(rows, judge=jk.Judge.replay(HERE / "cassettes/demo.jsonl"), metrics=metrics)
         calls = sum(result.usage.calls for result in results) / len(results)
         tokens = sum(result.usage.prompt_tokens for result in results) / len(results)
-        print(f"shipped log, {len(results)} rows, {len(metrics)} metrics: {calls:.1f} calls, {tokens:.0f} prompt tokens a row")
+        print(
+            f"shipped log, {len(results)} rows, {len(metrics)} metrics: {calls:.1f} calls, {tokens:.0f} prompt tokens a row"
+        )
 
 
 def made_up() -> None:
@@ -46,11 +48,15 @@ def made_up() -> None:
             messages = layout.messages(prompts_of(), request)
             schema = json.dumps(layout.schema(request))
             sent.append((sum(len(message["content"]) for message in messages) + len(schema)) // 4)
-            return {q.id: [q.text.strip('"')] if isinstance(q, Texts) else q.options[0].value for q in request.questions}
+            return {
+                q.id: [q.text.strip('"')] if isinstance(q, Texts) else q.options[0].value for q in request.questions
+            }
 
         judge = jk.Judge(jk.Scripted(script))
         jk.score(**row, judge=judge, metrics=metrics)
-        print(f"five 113-word contexts, {len(metrics)} metrics: {len(sent)} calls, about {sum(sent)} prompt tokens with schemas")
+        print(
+            f"five 113-word contexts, {len(metrics)} metrics: {len(sent)} calls, about {sum(sent)} prompt tokens with schemas"
+        )
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from judgekit.judge.layout import TEMPLATE
+from judgekit.judge.layout import TEMPLATE, VERSION
 from judgekit.metrics import Metric
 from judgekit.prompts import Prompts
 from judgekit.records import MetricPin, Need, Options
@@ -66,7 +66,12 @@ def _rests_on(metric: Metric, templates: Mapping[str, str], options: Options) ->
     if type(metric).checks is not Metric.checks:
         used.update(verify.TEMPLATES)
     chosen = options.model_dump(mode="json") if used & {*split.TEMPLATES, *verify.TEMPLATES} else _limits(options)
-    return {"templates": {name: templates.get(name) for name in sorted(used)}, "options": chosen, "splitter": SPLITTER}
+    return {
+        "templates": {name: templates.get(name) for name in sorted(used)},
+        "options": chosen,
+        "splitter": SPLITTER,
+        "layout": VERSION,
+    }
 
 
 def _limits(options: Options) -> dict[str, JsonValue]:

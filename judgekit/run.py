@@ -291,7 +291,9 @@ async def _relevance(desk: _Desk, sample: Sample, kind: relevance.Kind, referenc
 
     windows = _windows(sources, desk.options.source_chars_per_call)
     answers = await _all(desk.ask_items(request, window) for window in windows)
-    return relevance.read({key: a for window in answers for key, a in window.items()}, sources, kind=kind)
+    return relevance.read(
+        desk.judge.prompts, {key: a for window in answers for key, a in window.items()}, sources, kind=kind
+    )
 
 
 async def _refusal(desk: _Desk, sample: Sample) -> list[Rating]:

@@ -29,6 +29,8 @@ Form = Literal["text", "typed", "probabilities"]
 Labels = Mapping[str, str] | Callable[[str, Sequence[str]], str]
 
 _SOURCE = re.compile(r'^\[(\d+)\] (?:"(?:[^"\\]|\\.)*": )?("(?:[^"\\]|\\.)*")$', re.MULTILINE)
+#: The words that a judge grades a context with, by grade.
+GRADES = ("irrelevant", "mentions", "helps", "answers")
 _ITEM = re.compile(r'^([a-z]+\d*): ("(?:[^"\\]|\\.)*")$', re.MULTILINE)
 
 
@@ -69,8 +71,7 @@ class Truth:
             case "verify":
                 return self.label(text, list(sources.values()))
             case "relevance" | "relevance_by_answer":
-                number = int(name[1:])
-                return self.grade(number, sources[number])
+                return GRADES[int(self.grade(int(name[1:]), text))]
             case "asks":
                 question = json.loads(request.input.partition(": ")[2])
                 return list(self.asks.get(question, [question]))

@@ -57,7 +57,7 @@ def test_the_shape_of_the_reply_is_spelled_out_once_a_group() -> None:
     form = user.splitlines()[-1]
     quoted, plain = "supported|unsupported", '"supported|unsupported"'
     assert form.count(f'"label": "{quoted}"') == 1
-    assert f'"c2": ..., "c3": {plain}, "g1": "0|1|2", "g2": ..., "y1": "yes|no", "s1": ["...", ...]}}' in form
+    assert f'"c2": ..., "c3": {plain}, "g1": "2|1|0", "g2": ..., "y1": "yes|no", "s1": ["...", ...]}}' in form
 
 
 def test_only_a_second_asking_says_that_it_is_one() -> None:
@@ -87,7 +87,7 @@ def test_the_schema_requires_one_property_for_every_id() -> None:
     assert properties["c1"]["additionalProperties"] is False
     assert properties["c1"]["properties"]["source"]["enum"] == ["1", "2", "none"]
     assert properties["c3"] == {"type": "string", "enum": ["supported", "unsupported"]}
-    assert properties["g1"] == {"type": "string", "enum": ["0", "1", "2"]}
+    assert properties["g1"] == {"type": "string", "enum": ["2", "1", "0"]}, "the highest grade is read first"
     assert properties["y1"] == {"type": "string", "enum": ["yes", "no"]}
     assert properties["s1"] == {"type": "array", "items": {"type": "string"}}
 

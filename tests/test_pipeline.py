@@ -158,7 +158,10 @@ def test_the_same_text_in_two_contexts_is_shown_once() -> None:
     judge = judge_that()
     result = judged(judge, ["faithfulness", "context_precision"], answer="The tank is blue.", contexts=["blue", "blue"])
     assert values(result) == {"faithfulness": 1.0, "context_precision": 1.0}
-    assert [request.input.count('"blue"') for request in judge.asked if request.task != "split"] == [1, 1]
+    shown = [" ".join([request.input, *(q.text for q in request.questions)]) for request in judge.asked]
+    assert [
+        text.count('"blue"') for text, request in zip(shown, judge.asked, strict=True) if request.task != "split"
+    ] == [1, 1]
 
 
 # --- what costs nothing ---------------------------------------------------------------------------------

@@ -385,3 +385,23 @@ def test_prose_without_brackets_changes_nothing(said: dict[str, str], prose: str
     prose = "".join(sign for sign in prose if sign not in "[]{}<>\u25c1")
     text = f"{prose}\n{canonical(said)}\n{prose}"
     assert {i: label for i, label in labels(text).items() if label in LABELS} == said
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        ("helps", "helps"),
+        ("Helps.", "helps"),
+        (2, "helps"),
+        ("2", "helps"),
+        (0, "irrelevant"),
+        (4, None),
+        (-1, None),
+        (True, None),
+    ],
+)
+def test_a_level_may_be_named_by_its_number_counted_from_the_lowest(said: object, label: str | None) -> None:
+    levels = tuple(Option(value=value) for value in ("irrelevant", "mentions", "helps", "answers"))
+    asked = request(Grade(id="c1", ask="How relevant?", options=levels))
+    found = reading.read(asked, JudgeReply(text=json.dumps({"c1": said}), finish="stop"))["c1"]
+    assert found.label == label

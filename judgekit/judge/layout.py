@@ -9,9 +9,11 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from judgekit.prompts import Prompts, Quoted
-from judgekit.wire import Choice, JudgeRequest, Option, Question, Texts
+from judgekit.wire import Choice, Grade, JudgeRequest, Option, Question, Texts
 
 TEMPLATE = "chat"
+#: Raised when the same request is laid out otherwise: part of every metric's pin, as the templates are.
+VERSION = 1
 #: Named as the source of a quote when there is nothing to quote.
 NOWHERE = "none"
 
@@ -46,9 +48,17 @@ def _kind(question: Question) -> tuple[str, str, tuple[Option, ...], bool]:
 
 def _group(questions: Sequence[Question]) -> _Group:
     first = questions[0]
-    listed = () if isinstance(first, Texts) else first.options
-    meanings = tuple({"value": Quoted(o.value), "description": Quoted(o.description)} for o in listed if o.description)
+    listed = [option for option in _offered(first) if option.description]
+    meanings = tuple({"value": Quoted(o.value), "description": Quoted(o.description)} for o in listed)
     return _Group(Quoted(first.ask), meanings, tuple(_Item(Quoted(q.id), Quoted(q.text)) for q in questions))
+
+
+def _offered(question: Question) -> tuple[Option, ...]:
+    """The options in the order in which they are shown: a grade's highest level first, for a model that hesitates
+    takes what it reads first, and a context should not be thrown away by that."""
+    if isinstance(question, Texts):
+        return ()
+    return question.options[::-1] if isinstance(question, Grade) else question.options
 
 
 def _form(request: JudgeRequest) -> Quoted:
@@ -64,7 +74,7 @@ def _form(request: JudgeRequest) -> Quoted:
 def _shape(question: Question) -> str:
     if isinstance(question, Texts):
         return '["...", ...]'
-    label = "|".join(option.value for option in question.options)
+    label = "|".join(option.value for option in _offered(question))
     if isinstance(question, Choice) and question.quote_from:
         return (
             f'{{"source": "number of the source, or {NOWHERE}", "quote": "words copied from that source", '
@@ -81,7 +91,7 @@ def schema(request: JudgeRequest) -> dict[str, JsonValue]:
 def _property(question: Question) -> JsonValue:
     if isinstance(question, Texts):
         return {"type": "array", "items": {"type": "string"}}
-    label: JsonValue = {"type": "string", "enum": [option.value for option in question.options]}
+    label: JsonValue = {"type": "string", "enum": [option.value for option in _offered(question)]}
     if isinstance(question, Choice) and question.quote_from:
         source: JsonValue = {"type": "string", "enum": [*question.quote_from, NOWHERE]}
         # The quote comes before the label, so that a model has looked at the source when it decides.

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from judgekit.judge.layout import NOWHERE
-from judgekit.wire import Answer, Choice, JudgeReply, JudgeRequest, Question, Quote, Texts
+from judgekit.wire import Answer, Choice, Grade, JudgeReply, JudgeRequest, Question, Quote, Texts
 
 _THINK_TAG = re.compile(r"<(/?)(?i:think|thinking|thought|reasoning)>|\[(/?)THINK\]|\u25c1(/?)think\u25b7")
 _ENVELOPES = ("answers", "verdicts", "results", "labels", "items", "output", "response")
@@ -284,7 +284,11 @@ def answer(question: Question, said: Any) -> Answer:
     if isinstance(question, Texts):
         return _texts(question, said)
     value = next((said[key] for key in _LABEL_KEYS if key in said), None) if isinstance(said, dict) else said
-    label = label_of(value, tuple(option.value for option in question.options))
+    allowed = tuple(option.value for option in question.options)
+    label = label_of(value, allowed)
+    if label is None and isinstance(question, Grade):  # a level may be named by its number, 0 the lowest
+        number = label_of(value, tuple(str(n) for n in range(len(allowed))))
+        label = allowed[int(number)] if number else None
     if label is None:
         return Answer(id=question.id, cause="invalid_label", raw=_written(said))
     return Answer(id=question.id, label=label, quote=_quote(question, said))

@@ -62,13 +62,18 @@ def _header(console: Console, summary: Summary, run: Manifest) -> None:
     usage = summary.usage
     tokens = f"{usage.prompt_tokens:,} prompt and {usage.completion_tokens:,} completion tokens"
     facts = [
-        *((words(part).capitalize(), _judge(spec)) for part, spec in run.judge.items()),
+        *((_part(part, run), _judge(spec)) for part, spec in run.judge.items()),
         ("Log", ", ".join(one_line(log.name) for log in run.logs)),
         ("Rows", rows),
         ("Rests on", f"{usage.calls:,} calls, {tokens}"),
     ]
     put(console, Text(f"judgekit {one_line(run.judgekit)}", style="bold"))
     put(console, grid((Text(name), Text(said)) for name, said in facts), indent=2)
+
+
+def _part(part: str, run: Manifest) -> str:
+    """What a part of the judge is called; a judge of one part does both and is just the judge."""
+    return words(part).capitalize() if len(run.judge) > 1 else "Judge"
 
 
 def _judge(spec: JsonValue) -> str:

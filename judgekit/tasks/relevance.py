@@ -19,17 +19,29 @@ def request(
     """`relevance` is judged for the question, with the reference in view if there is one; `relevance_by_answer` for
     the answer, which is then given as `reference`. The kind is also the name of the template."""
     ask, levels = prompts.render(kind, "ask"), options(prompts, kind)
-    shown = prompts.render(kind, "input", sources=sources, question=question, reference=reference or "")
     return JudgeRequest(
         task=kind,
         role=prompts.render(kind, "role"),
-        input=shown,
+        input=prompts.render(kind, "input", question=question, reference=reference or ""),
         questions=tuple(
-            Grade(id=f"c{source.id}", ask=ask, text=f"[{source.id}]", options=levels) for source in sources
+            Grade(id=_id(source), ask=ask, text=prompts.render(kind, "question", source=source), options=levels)
+            for source in sources
         ),
     )
 
 
-def read(answers: Mapping[str, Answer], sources: Sequence[Source], *, kind: Kind) -> list[Rating]:
-    """One rating a source, its label a grade `0`..`3`."""
-    return [rating(kind, source.context_id, answers.get(f"c{source.id}")) for source in sources]
+def read(prompts: Prompts, answers: Mapping[str, Answer], sources: Sequence[Source], *, kind: Kind) -> list[Rating]:
+    """One rating a source, its label a grade `0`..`3`: the rank of the level that the judge named, lowest first."""
+    grades = {level.value: str(grade) for grade, level in enumerate(options(prompts, kind))}
+    return [rating(kind, source.context_id, _graded(answers.get(_id(source)), grades)) for source in sources]
+
+
+def _id(source: Source) -> str:
+    return f"c{source.id}"
+
+
+def _graded(answer: Answer | None, grades: Mapping[str, str]) -> Answer | None:
+    if answer is None or answer.label is None:
+        return answer
+    chances = answer.probabilities and {grades[value]: chance for value, chance in answer.probabilities.items()}
+    return answer.model_copy(update={"label": grades[answer.label], "probabilities": chances})
