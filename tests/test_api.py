@@ -162,12 +162,15 @@ def test_a_forked_process_has_a_loop_of_its_own() -> None:
     assert faithful() == 1.0
     fork = multiprocessing.get_context("fork")
     results = fork.Queue()
-    child = fork.Process(target=lambda: results.put(faithful()))
+    child = fork.Process(target=lambda: results.put(faithful()), daemon=True)
     child.start()
-    assert results.get(timeout=20) == 1.0
-    child.join(20)
-    results.close()
-    results.join_thread()
+    try:
+        assert results.get(timeout=20) == 1.0
+    finally:
+        child.terminate()
+        child.join(20)
+        results.close()
+        results.join_thread()
 
 
 def test_calling_back_into_the_synchronous_functions_is_refused_instead_of_hanging() -> None:

@@ -284,6 +284,16 @@ def test_a_torn_last_line_is_cut_off_and_judged_again(log: Path, out: Path, tail
     assert results_of(out) == whole
 
 
+def test_a_row_appended_after_a_torn_line_stands_on_a_line_of_its_own(log: Path, out: Path) -> None:
+    third = run_of(log, out, judge_that())["r3"]
+    kept = b"".join(results_of(out).splitlines(keepends=True)[:2])
+    (out / RESULTS).write_bytes(kept + b'{"case": {"sam')
+    results = Results(out)
+    results.append(third)
+    results.close()  # killed before it could settle
+    assert ids(jk.load_run(out)) == ["r1", "r2", "r3"]
+
+
 def test_a_row_that_was_judged_twice_before_a_kill_is_settled_by_the_next_session(log: Path, out: Path) -> None:
     run_of(log, out, judge_that())
     whole = results_of(out)
