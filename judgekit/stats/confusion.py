@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import fsum, sqrt
+from math import fsum, prod, sqrt
 
 from judgekit.stats.inputs import nonnegative, same_length
 
@@ -60,9 +60,7 @@ class Confusion:
             return None
         if not all(margins):
             return 0.0
-        # roots first: a product of four large counts keeps its size
-        scale = sqrt(margins[0]) * sqrt(margins[1]) * sqrt(margins[2]) * sqrt(margins[3])
-        return (self.tp * self.tn - self.fp * self.fn) / scale
+        return (self.tp * self.tn - self.fp * self.fn) / sqrt(prod(margins))
 
 
 def judge_vs_human(

@@ -12,7 +12,7 @@ from judgekit.stats.inputs import FEWEST, NEEDS_TWO, NOISE, NOTHING, finite, lev
 
 #: Reasons of a comparison without spread.
 NO_CHANGE = "no question changed"
-NO_SPREAD = "every question changed alike"
+NO_SPREAD = "no spread to judge a change by"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,8 @@ def unpaired_mean_diff(*, a: Sequence[float], b: Sequence[float], conf: float = 
     scale = max(abs(value) for value in first + second)
     if se <= NOISE * scale:
         return _without_spread(delta, n=n, flips=None, scale=scale)
-    df = (var_a + var_b) ** 2 / (var_a**2 / (len(first) - 1) + var_b**2 / (len(second) - 1))
+    of_a = var_a / (var_a + var_b)
+    df = 1 / (of_a**2 / (len(first) - 1) + (1 - of_a) ** 2 / (len(second) - 1))
     return _by_t(delta, n=n, se=se, df=df, conf=conf, sd_diff=None)
 
 
@@ -171,7 +172,7 @@ def _without_spread(delta: float, *, n: int, flips: int | None, scale: float) ->
         lo=0.0,
         hi=0.0,
         is_degenerate=True,
-        reason=NO_CHANGE,
+        reason=NO_SPREAD if flips is None else NO_CHANGE,
     )
     if abs(delta) <= NOISE * scale:
         return still

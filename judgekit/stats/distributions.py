@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import atan, comb, exp, lgamma, log, log1p, pi, sqrt
+from math import atan, erfc, exp, lgamma, log, log1p, pi, sqrt
 from statistics import NormalDist
 
 from judgekit.errors import InputError
@@ -24,7 +24,7 @@ def norm_ppf(p: float) -> float:
 
 def norm_sf(z: float) -> float:
     """The chance of a standard normal value above z, in [0, 1]."""
-    return _NORMAL.cdf(-z)
+    return erfc(z / sqrt(2)) / 2  # as NormalDist.cdf, but exact far out
 
 
 def t_ppf(p: float, *, df: float) -> float:
@@ -54,8 +54,11 @@ def t_two_sided_p(t: float, *, df: float) -> float:
 
 def coin_tail(k: int, *, n: int) -> tuple[float, float]:
     """Of n throws of a fair coin: the chance of k heads or fewer, and of exactly k. Summed in whole numbers."""
-    ways = [comb(n, heads) for heads in range(k + 1)]
-    return sum(ways) / 2**n, ways[-1] / 2**n
+    ways = total = 1
+    for heads in range(k):
+        ways = ways * (n - heads) // (heads + 1)
+        total += ways
+    return total / 2**n, ways / 2**n
 
 
 def _positive(df: float) -> None:
