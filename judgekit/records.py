@@ -451,11 +451,14 @@ class Options(Record):
     """How samples are taken apart and asked about; part of every metric's pin.
 
     split: `claims` are extracted by the judge, or the `segments` themselves are judged. citation_base: whether `[1]` or
-    `[0]` is the first context; `auto` is 0 only when `[0]` occurs. The limits say how much goes into one call.
+    `[0]` is the first context; `auto` is 0 only when `[0]` occurs. evidence: `required` lets a judge that writes text say
+    `supported` only with a quote that stands in the sources; `shown` only shows what it quoted. The limits say how much
+    goes into one call.
     """
 
     split: Literal["claims", "segments"] = "claims"
     citation_base: Literal["auto", 0, 1] = "auto"
+    evidence: Literal["shown", "required"] = "shown"
     claims_per_call: int = 12
     segments_per_call: int = 24
     source_chars_per_call: int = 60_000

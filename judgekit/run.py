@@ -352,13 +352,15 @@ class _Desk:
         """Verdicts of claims against sources, in halves of the sources when they do not fit one call."""
         request = verify.request(self.judge.prompts, sources, claims)
         try:
-            return verify.read(await self._asked(request), sources, claims, source_ids)
+            answers = await self._asked(request)
         except RequestTooLong as error:
             halves = _halved(sources)
-            if halves is None:
-                return verify.read(_too_long(request, error), sources, claims, source_ids)
-        parts = await _all(self.verify(half, claims, source_ids) for half in halves)
-        return [verify.merged(verdicts) for verdicts in zip(*parts, strict=True)]
+            if halves is not None:
+                parts = await _all(self.verify(half, claims, source_ids) for half in halves)
+                return [verify.merged(verdicts) for verdicts in zip(*parts, strict=True)]
+            answers = _too_long(request, error)
+        required = self.options.evidence == "required"
+        return verify.read(answers, sources, claims, source_ids, evidence_required=required)
 
     async def _asked(self, request: JudgeRequest) -> dict[str, Answer]:
         asked = await self.judge.ask(request)

@@ -191,3 +191,25 @@ def test_groups_are_even_and_lose_nothing(count: int) -> None:
     assert [item for group in groups for item in group] == list(range(count))
     assert all(0 < len(group) <= 12 for group in groups)
     assert not groups or max(map(len, groups)) - min(map(len, groups)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "label"),
+    [
+        (quoted("It weighs 9 kg", "2"), Label.SUPPORTED),
+        (quoted("It weighs nine tons", "2"), Label.UNSUPPORTED),
+        (quoted("", "none"), Label.UNSUPPORTED),
+        (quoted("It weighs nine tons", "2", label="partially_supported"), Label.UNSUPPORTED),
+        (quoted("It weighs nine tons", "2", label="contradicted"), Label.CONTRADICTED),
+        (Answer(id="a1", label="supported"), Label.SUPPORTED),  # a judge that writes no text cannot quote
+        (Answer(id="a1", cause="timeout"), Label.UNJUDGED),
+    ],
+)
+def test_where_evidence_is_required_a_judge_cannot_just_say_that_a_claim_is_supported(
+    answer: Answer, label: Label
+) -> None:
+    claims = [a_claim("It weighs 9 kg.")]
+    (verdict,) = verify.read({"a1": answer}, SOURCES, claims, IDS, evidence_required=True)
+    assert verdict.label is label
+    (shown,) = verify.read({"a1": answer}, SOURCES, claims, IDS)
+    assert (verdict.reason is not None) == (shown.label is not label)

@@ -94,6 +94,13 @@ def demo(out: Path, as_json: bool) -> None:
     help="Number of the first context in citation markers.",
 )
 @click.option(
+    "--evidence",
+    type=click.Choice(["shown", "required"]),
+    default="shown",
+    show_default=True,
+    help="Whether support counts only with a quote that stands in the sources.",
+)
+@click.option(
     "--max-unjudged",
     type=click.FloatRange(0, 1),
     default=0.2,
@@ -110,6 +117,7 @@ def run(
     skip_bad_rows: bool,
     split: str,
     citation_base: str,
+    evidence: str,
     max_unjudged: float,
     as_json: bool,
     record: bool,
@@ -123,7 +131,11 @@ def run(
     """
     metrics = metrics_chosen(listed, settings, default=REFERENCE_FREE)
     options = Options.model_validate(
-        {"split": split, "citation_base": citation_base if citation_base == "auto" else int(citation_base)}
+        {
+            "split": split,
+            "citation_base": citation_base if citation_base == "auto" else int(citation_base),
+            "evidence": evidence,
+        }
     )
     job = batch.Job(
         logs=logs,

@@ -42,10 +42,30 @@ def request(prompts: Prompts, sources: Sequence[Source], claims: Iterable[Claim]
 
 
 def read(
-    answers: Mapping[str, Answer], sources: Sequence[Source], claims: Iterable[Claim], check_sources: tuple[str, ...]
+    answers: Mapping[str, Answer],
+    sources: Sequence[Source],
+    claims: Iterable[Claim],
+    check_sources: tuple[str, ...],
+    *,
+    evidence_required: bool = False,
 ) -> list[Verdict]:
-    """One verdict a claim, in the order of the claims; what has no valid answer is `unjudged` with its cause."""
-    return [_verdict(claim, answers.get(claim.id), sources, check_sources) for claim in claims]
+    """One verdict a claim, in the order of the claims; what has no valid answer is `unjudged` with its cause.
+
+    With `evidence_required`, support that a judge claims without a quote that stands in the sources is no support.
+    """
+    verdicts = [_verdict(claim, answers.get(claim.id), sources, check_sources) for claim in claims]
+    if not evidence_required:
+        return verdicts
+    wrote = {answer.id for answer in answers.values() if answer.quote is not None}
+    return [_proven(verdict) if verdict.check.claim_id in wrote else verdict for verdict in verdicts]
+
+
+def _proven(verdict: Verdict) -> Verdict:
+    claims_support = verdict.label in (Label.SUPPORTED, Label.PARTIALLY_SUPPORTED)
+    if not claims_support or any(evidence.verified for evidence in verdict.evidence):
+        return verdict
+    reason = f"the judge said {verdict.label.value} and gave no quote that stands in the sources"
+    return verdict.having(label=Label.UNSUPPORTED, reason=reason)
 
 
 def _verdict(claim: Claim, answer: Answer | None, sources: Sequence[Source], check_sources: tuple[str, ...]) -> Verdict:
