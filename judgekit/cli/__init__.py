@@ -16,6 +16,7 @@ import click
 
 from judgekit.cli.judging import demo, rescore, run
 from judgekit.cli.reading import prompts, report, spotcheck
+from judgekit.cli.retrieval import retrieval
 from judgekit.errors import InputError, JudgekitError
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -45,7 +46,7 @@ def cli() -> None:
     """
 
 
-for command in (demo, run, rescore, report, spotcheck, prompts):
+for command in (demo, run, rescore, report, spotcheck, retrieval, prompts):
     cli.add_command(command)
 
 

@@ -80,10 +80,13 @@ def means_of(measures: Sequence[Measure], scores: Sequence[Scores]) -> dict[str,
 
 
 def worst_first(scores: Mapping[str, Scores]) -> list[str]:
-    """Ids of what has a value, the lowest mean over its own values first; equal ones in the order given."""
+    """Ids, the lowest mean over their own values first; equal ones in the order given.
+
+    Left out: what has no labels, or nothing relevant, and so could not have done better.
+    """
     means = {}
     for one, row in scores.items():
         values = [value for value in row.values.values() if value is not None]
-        if values:
+        if values and not {Gap.NO_LABELS, Gap.NO_RELEVANT} & {*row.gaps.values()}:
             means[one] = sum(values) / len(values)
     return sorted(means, key=means.__getitem__)
