@@ -318,6 +318,7 @@ class Reason(StrEnum):
     NO_CITATIONS = "no_citations"
     NO_LABELS = "no_labels"
     NO_ANSWER = "no_answer"
+    NOTHING_RECALLED = "nothing_recalled"
     REFUSED = "refused"
     UNJUDGED = "unjudged"
     UNSPLIT = "unsplit"

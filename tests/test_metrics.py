@@ -556,6 +556,9 @@ def test_the_registry_names_what_it_holds():
     assert {name for name, metric in METRICS.items() if metric.lower_is_better} == {
         "contradiction_rate",
         "uncited_claim_rate",
+        "hallucination",
+        "noise_sensitivity_relevant",
+        "noise_sensitivity_irrelevant",
     }
 
 

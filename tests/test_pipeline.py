@@ -502,7 +502,7 @@ def test_a_sample_with_no_need_of_anything_costs_nothing() -> None:
     result = asyncio.run(
         judge_sample(sample, judge=forbidden().judge, metrics=list(METRICS.values()), options=jk.Options())
     )
-    assert all(score.value is None for score in result.scores)
+    assert {name: value for name, value in values(result).items() if value is not None} == {"context_sufficiency": 0.0}
 
 
 def test_a_judge_of_two_parts_splits_with_one_and_decides_with_the_other() -> None:
