@@ -20,7 +20,9 @@ DOCS = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs").
 
 
 def run_python(path: Path, cwd: Path) -> str:
-    done = subprocess.run([sys.executable, str(path)], cwd=cwd, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        [sys.executable, str(path)], cwd=cwd, capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -41,10 +43,17 @@ def test_the_readmes_python_is_an_example_that_runs() -> None:
     assert shown in (ROOT / "examples" / "score_one.py").read_text(encoding="utf-8")
 
 
+def test_the_readmes_output_of_the_example_is_what_it_prints() -> None:
+    (shown,) = blocks(README, "text")
+    assert shown == (ROOT / "examples" / "score_one.out").read_text(encoding="utf-8")
+
+
 def test_the_readmes_demo_output_is_what_the_demo_prints(tmp_path: Path) -> None:
     (shown,) = blocks(README, "console")
     command, _, expected = shown.partition("\n")
-    done = CliRunner().invoke(cli, [*command.removeprefix("$ judgekit ").split(), "-o", str(tmp_path / "run")], terminal_width=100)
+    done = CliRunner().invoke(
+        cli, [*command.removeprefix("$ judgekit ").split(), "-o", str(tmp_path / "run")], terminal_width=100
+    )
     assert done.exit_code == 0, done.output
     assert expected.strip() in "\n".join(line.rstrip() for line in done.stdout.splitlines())
 

@@ -14,7 +14,9 @@ ROOT = Path(__file__).parent.parent
 
 
 def run(*command: str | Path, cwd: Path) -> str:
-    done = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False, timeout=400)
+    done = subprocess.run(
+        [str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False, timeout=400
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
