@@ -240,6 +240,8 @@ def test_a_list_of_names_keeps_the_commas_in_brackets_and_gets_its_cut_offs() ->
         (["a"], "a", "relevance is the str 'a'"),
         (["a"], 3, "relevance is the int 3"),
         (["a", None], {"a"}, "ids of type NoneType, str"),
+        ([["a"]], {"a"}, "the ranking holds ids of type list"),
+        (["a"], [["a"]], "relevance holds ids of type list"),
         (["a", 1], {"a"}, "ids of type int, str"),
         ([True, False], {1}, "ids of type bool"),
         ([1, 2], {"1"}, "these never meet"),
@@ -311,6 +313,12 @@ def test_huge_grades_never_leave_the_floats() -> None:
             assert 0 <= found <= 1
 
 
+def test_an_order_that_is_rounded_up_past_the_ideal_one_is_still_no_more_than_1() -> None:
+    last_digits = (827, 826, 826, 823, 824, 828, 825)
+    grades = {one: float(f"0.8595841402001{digits}") for one, digits in zip("abcdefg", last_digits, strict=True)}
+    assert score_ranking(list(grades), grades, "ndcg", conventions=Conventions(relevance_level=0))["ndcg"] == 1.0
+
+
 def test_a_grade_above_errs_scale_leaves_no_value_rather_than_a_wrong_one() -> None:
     found = score_ranking(["a"], {"a": 5}, ["err", "err[max=5]"])
     assert (found["err[max=4]"], found.gaps) == (None, {"err[max=4]": Gap.GRADE_ABOVE_MAX})
@@ -340,6 +348,15 @@ def test_no_labels_at_all_is_an_error_and_a_bad_query_is_named() -> None:
         evaluate({}, {}, "mrr")
     with pytest.raises(UnusableType, match="query 'q2': relevance is the str"):
         evaluate({}, {"q1": {"a"}, "q2": "a"}, "mrr")
+    with pytest.raises(UnusableType, match="runs is a list"):
+        evaluate([["a"]], {"q1": {"a"}}, "mrr")  # type: ignore[arg-type]
+
+
+def test_a_value_is_found_by_its_short_name_too() -> None:
+    found = score_ranking(["a"], {"a"}, "ndcg@5")
+    assert found["ndcg@5"] == found["ndcg@5[linear,judged]"] == 1.0
+    with pytest.raises(KeyError):
+        found["ndcg@6"]
 
 
 def test_bpref_without_judged_nonrelevant_items_is_said_to_be_recall() -> None:

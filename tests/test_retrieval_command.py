@@ -160,10 +160,14 @@ class TestTrecFiles:
         assert said(*both, "--per-row").splitlines()[1].startswith("q2: recall@1 0.0000 -> 0.0000 (cannot move)")
 
     def test_a_reranker_of_two_logs(self) -> None:
-        write("before.jsonl", [{"id": "q", "contexts": [{"id": "x"}, {"id": "a"}], "relevance": {"a": 1}}])
+        row = {"id": "q", "contexts": [{"id": "x"}, {"id": "a"}], "relevance": {"a": 1}}
+        write("before.jsonl", [row, {"id": "r", "contexts": []}, {"id": "s", "contexts": [], "relevance": {"a": 1}}])
         write("after.jsonl", [{"id": "q", "contexts": [{"id": "a"}, {"id": "x"}], "relevance": {"a": 1}}])
         found = json.loads(said("--before", "before.jsonl", "--after", "after.jsonl", "--measures", "mrr", "--json"))
-        assert (found["measures"]["rr"]["before"], found["measures"]["rr"]["after"]) == (0.5, 1.0)
+        assert (found["measures"]["rr"]["before"], found["measures"]["rr"]["after"]) == (0.25, 0.5)
+        assert (found["unlabelled"], found["missing"]) == (["r"], {"before": [], "after": ["s"]})
+        shown = said("--before", "before.jsonl", "--after", "after.jsonl")
+        assert "no result after, counted as 0: s\nno labels, left out: r\n" in shown
 
 
 @pytest.mark.usefixtures("folder")

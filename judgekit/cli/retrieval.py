@@ -89,9 +89,8 @@ def retrieval(
     )
     if before and after:
         qrels, (first, second) = _read_pair(qrels_file, before, after, conventions, mapping_of(pairs))
-        moved = compare_rankings(
-            first, second, qrels, measures, conventions=conventions, ignore_unlabelled=ignore_unlabelled
-        )
+        left_out = ignore_unlabelled or not qrels_file  # rows of a log may lack labels
+        moved = compare_rankings(first, second, qrels, measures, conventions=conventions, ignore_unlabelled=left_out)
         _print(moves_summary(moved), moves_rows(moved), moves_lines(moved), per_row=per_row, as_json=as_json)
         return
     if qrels_file and run_file:
@@ -163,10 +162,7 @@ def _read_pair(
                 raise InputError(
                     f"{path}: row {sample.id!r}: relevance differs from {before}; give both the same labels"
                 )
-    return labels, (
-        {one: ranking for one, ranking in rankings[0].items() if one in labels},
-        {one: ranking for one, ranking in rankings[1].items() if one in labels},
-    )
+    return labels, (rankings[0], rankings[1])
 
 
 def _print(

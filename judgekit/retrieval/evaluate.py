@@ -42,7 +42,8 @@ class Scores:
     repeated: int = 0
 
     def __getitem__(self, measure: str) -> float | None:
-        return self.values[measure]
+        """The value of a measure, by its name or a shorter one that means the same (`ndcg@5`)."""
+        return self.values[measure if measure in self.values else str(measures_of(measure)[0])]
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,9 @@ def evaluate(
     `ignore_unlabelled`; so does an empty `qrels`. Errors name the query.
     """
     plan = _Plan(measures_of(measures), conventions)
+    for what, given in (("runs", runs), ("qrels", qrels)):
+        if not isinstance(given, Mapping):
+            raise UnusableType(f"{what} is a {type(given).__name__}; give a mapping of query to its ranking or labels")
     if not qrels:
         raise UnusableValue("no query has labels; give relevance for at least one")
     unlabelled = tuple(query for query in runs if query not in qrels)

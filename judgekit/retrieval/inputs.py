@@ -41,19 +41,18 @@ class Labels:
     """
 
     def __init__(self, relevance: Relevance, *, level: float = 1) -> None:
-        if not isinstance(relevance, Mapping):
-            if isinstance(relevance, str | bytes) or not isinstance(relevance, Collection):
-                raise UnusableType(f"relevance is {_shown(relevance)}; give a set of ids, or a mapping of id to grade")
-            self.grades: dict[Any, float] = dict.fromkeys(relevance, 1)
-        else:
-            self.grades = dict(relevance)
-            _check_numbers(self.grades, "grade")
-            # isfinite before all: NaN compares with nothing, and would be neither relevant nor not
-            if not all(map(_finite, self.grades.values())):
-                bad = next(one for one, grade in self.grades.items() if not _finite(grade))
-                raise UnusableValue(f"the grade of {bad!r} is {self.grades[bad]!r}; give a finite number")
+        if isinstance(relevance, str | bytes) or not isinstance(relevance, Collection):
+            raise UnusableType(f"relevance is {_shown(relevance)}; give a set of ids, or a mapping of id to grade")
         self.level = level
-        self.kind = kind_of(self.grades, "relevance")
+        self.kind = kind_of(relevance, "relevance")
+        if not isinstance(relevance, Mapping):
+            self.grades: dict[Any, float] = dict.fromkeys(relevance, 1)
+            return
+        self.grades = dict(relevance)
+        _check_numbers(self.grades, "grade")
+        if not all(map(_finite, self.grades.values())):
+            bad = next(one for one, grade in self.grades.items() if not _finite(grade))
+            raise UnusableValue(f"the grade of {bad!r} is {self.grades[bad]!r}; give a finite number")
 
     @cached_property
     def relevant(self) -> int:

@@ -199,6 +199,7 @@ def moves_summary(found: Reranking) -> dict[str, Any]:
         "queries": len(found.queries),
         "measures": {name: asdict(mean) for name, mean in found.means.items()},
         "other_candidates": list(found.other_candidates),
+        "unlabelled": list(dict.fromkeys(found.before.unlabelled + found.after.unlabelled)),
         "missing": {"before": list(found.before.missing), "after": list(found.after.missing)},
     }
 
@@ -219,6 +220,11 @@ def moves_lines(found: Reranking) -> Iterator[str]:
             f"{mean.name:<{width}}  {_number(mean.before)}  {_number(mean.after)}  {_number(mean.best):>10}  "
             f"{mean.rose:>4}  {mean.fell:>4}  {pinned}"
         )
+    for when, evaluation in (("before", found.before), ("after", found.after)):
+        if evaluation.missing:
+            yield f"no result {when}, counted as 0: {_few(evaluation.missing)}"
+    if unlabelled := tuple(dict.fromkeys(found.before.unlabelled + found.after.unlabelled)):
+        yield f"no labels, left out: {_few(unlabelled)}"
     if found.other_candidates:
         yield f"other candidates after than before, so that anything could move: {_few(found.other_candidates)}"
 
