@@ -244,6 +244,7 @@ class Need(StrEnum):
     BEARING = "bearing"
     REFUSAL = "refusal"
     SUFFICIENCY = "sufficiency"
+    ENTITIES = "entities"
 
 
 RatingKind = Literal["relevance", "relevance_by_answer", "ask", "bearing", "refusal", "sufficiency"]
@@ -274,7 +275,10 @@ class Fault(Record):
 
 
 class Case(Record):
-    """A sample with everything known about it: the only thing a metric sees."""
+    """A sample with everything known about it: the only thing a metric sees.
+
+    `entities` are the names that the reference holds; None when nobody asked, or the judge failed.
+    """
 
     sample: Sample
     segments: tuple[Segment, ...] = ()
@@ -283,6 +287,7 @@ class Case(Record):
     unsplit: tuple[Side, ...] = ()
     invented_claims: tuple[str, ...] = ()
     asks: tuple[Ask, ...] = ()
+    entities: tuple[str, ...] | None = None
     verdicts: tuple[Verdict, ...] = ()
     ratings: tuple[Rating, ...] = ()
 
@@ -318,6 +323,7 @@ class Reason(StrEnum):
     NO_CITATIONS = "no_citations"
     NO_LABELS = "no_labels"
     NO_ANSWER = "no_answer"
+    NO_ENTITIES = "no_entities"
     NOTHING_RECALLED = "nothing_recalled"
     REFUSED = "refused"
     UNJUDGED = "unjudged"

@@ -41,7 +41,19 @@ from judgekit.records import (
 )
 from judgekit.scoring.plan import plan
 from judgekit.segment import segment
-from judgekit.tasks import Source, asks, bearing, in_groups, refusal, relevance, sources_of, split, sufficiency, verify
+from judgekit.tasks import (
+    Source,
+    asks,
+    bearing,
+    entities,
+    in_groups,
+    refusal,
+    relevance,
+    sources_of,
+    split,
+    sufficiency,
+    verify,
+)
 from judgekit.wire import Answer, JudgeRequest
 
 T = TypeVar("T")
@@ -124,6 +136,7 @@ async def _judged(sample: Sample, *, desk: _Desk, metrics: Sequence[Metric]) -> 
         of_answer = start(_claims(desk, sample, ANSWER, segments if Need.ANSWER_CLAIMS in needs else ()))
         of_known = start(_claims(desk, sample, REFERENCE, of_reference if Need.REFERENCE_CLAIMS in needs else ()))
         asked = start(_asks(desk, sample, needs))
+        named = start(_entities(desk, sample, needs))
         ratings = start(_ratings(desk, sample, needs))
     answer_side, reference_side = of_answer.result(), of_known.result()
     case = Case(
@@ -134,6 +147,7 @@ async def _judged(sample: Sample, *, desk: _Desk, metrics: Sequence[Metric]) -> 
         unsplit=tuple(side.side for side in (answer_side, reference_side) if side.is_unsplit),
         invented_claims=(*answer_side.invented, *reference_side.invented),
         asks=asked.result(),
+        entities=named.result(),
         ratings=tuple(ratings.result()),
     )
     async with _at_once() as start:
@@ -246,6 +260,18 @@ async def _asks(desk: _Desk, sample: Sample, needs: frozenset[Need]) -> tuple[As
     if found is None:
         desk.faults.append(Fault(stage="asks", cause="missing", message=sample.question))
     return found or ()
+
+
+async def _entities(desk: _Desk, sample: Sample, needs: frozenset[Need]) -> tuple[str, ...] | None:
+    """The names in the reference; None when they are not needed, or could not be had."""
+    if Need.ENTITIES not in needs or not sample.reference:
+        return None
+    answers = await desk.ask(entities.request(desk.judge.prompts, sample.reference))
+    found = entities.read(answers, sample.reference)
+    if found is None:
+        cause = next((answer.cause for answer in answers.values() if answer.cause), "invented")
+        desk.faults.append(Fault(stage="entities", cause=cause, message=sample.reference))
+    return found
 
 
 async def _bearings(desk: _Desk, case: Case, needs: frozenset[Need]) -> list[Rating]:

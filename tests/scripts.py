@@ -46,6 +46,7 @@ class Truth:
     addressed: Mapping[str, str] = field(default_factory=dict)
     bears: Callable[[str], bool] = lambda _claim: True
     sufficient: str = "yes"
+    names: Callable[[str], Sequence[str]] = lambda text: re.findall(r"\d+|[A-Z]\w+", text)
     refuses: bool = False
 
     def claims(self, sentence: str) -> list[str]:
@@ -83,6 +84,8 @@ class Truth:
                 return "no" if self.refuses else "yes"  # asked as whether the answer replies
             case "sufficiency":
                 return self.sufficient
+            case "entities":
+                return list(self.names(json.loads(request.input.partition(": ")[2])))
         raise AssertionError(f"nobody taught this judge to answer {task!r}")
 
 
@@ -199,14 +202,14 @@ def request_of(body: Mapping[str, Any]) -> JudgeRequest:
                 one["quote_from"] = [value for value in shape["properties"]["source"]["enum"] if value != "none"]
         questions.append(one)
     task = _task(questions, user)
-    shown = user if task != "asks" else user.partition("\n")[0]
+    shown = user if task not in ("asks", "entities") else user.partition("\n")[0]
     return JudgeRequest.model_validate({"task": task, "role": "", "input": shown, "questions": questions})
 
 
 def _task(questions: Sequence[Mapping[str, Any]], user: str) -> str:
     first = questions[0]
     if first["kind"] == "texts":
-        return "asks" if first["id"] == "q" else "split"
+        return {"q": "asks", "names": "entities"}.get(first["id"], "split")
     if "quote_from" in first:
         return "verify"
     if re.fullmatch(r"c\d+", first["id"]):

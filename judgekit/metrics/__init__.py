@@ -24,6 +24,7 @@ from judgekit.metrics.base import Metric
 from judgekit.metrics.citation_alce import CitationPrecision, CitationRecall
 from judgekit.metrics.citation_precision_graded import CitationPrecisionGraded
 from judgekit.metrics.citation_support import CitationSupport, CitationSupportWeighted
+from judgekit.metrics.context_entity_recall import ContextEntityRecall
 from judgekit.metrics.context_recall import ContextRecall
 from judgekit.metrics.context_sufficiency import ContextSufficiency
 from judgekit.metrics.contradiction_rate import ContradictionRate
@@ -47,6 +48,7 @@ __all__ = [
     "CitationSupport",
     "CitationSupportWeighted",
     "ClaimRecall",
+    "ContextEntityRecall",
     "ContextPrecision",
     "ContextPrecisionByAnswer",
     "ContextRecall",
@@ -76,6 +78,7 @@ _IN_READING_ORDER: tuple[Metric, ...] = (
     CitationPrecisionGraded(),
     UncitedClaimRate(),
     ContextRecall(),
+    ContextEntityRecall(),
     ContextPrecision(),
     ContextPrecisionByAnswer(),
     ContextRelevance(),

@@ -87,6 +87,8 @@ def render_row(result: Result, console: Console) -> None:
     if case.invented_claims:
         head(console, "Invented by the split and dropped")
         put(console, grid((Text("-"), Text(one_line(claim))) for claim in case.invented_claims), indent=2)
+    if case.entities:
+        _text(console, "Names in the reference", ", ".join(one_line(name) for name in case.entities))
     _ratings(console, case)
     head(console, "Scores")
     put(console, grid(_score_cells(score) for score in result.scores), indent=2)
