@@ -1,13 +1,12 @@
 """Judge calls and prompt tokens per row for the four common metrics. Offline.
 
-First over the shipped log, with the tokens that the recording's endpoint counted. Then for made-up rows of the size that
-other frameworks were measured on (five contexts of 113 words, an answer of four sentences), with tokens estimated at
-four characters each from the prompts that would be sent.
+First over the shipped log, with the tokens that the recording's endpoint counted. Then for made-up rows of the size
+that other frameworks were measured on (five contexts of 113 words, an answer of four sentences), with tokens estimated
+at four characters each from the prompts that would be sent.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 
@@ -28,13 +27,13 @@ def shipped() -> None:
         calls = sum(result.usage.calls for result in results) / len(results)
         tokens = sum(result.usage.prompt_tokens for result in results) / len(results)
         print(
-            f"shipped log, {len(results)} rows, {len(metrics)} metrics: {calls:.1f} calls, {tokens:.0f} prompt tokens a row"
+            f"shipped log, {len(rows)} rows, {len(metrics)} metrics a row: {calls:.1f} calls, {tokens:.0f} prompt tokens"
         )
 
 
 def made_up() -> None:
-    words = "the pump at Halden station moves water from the lower basin to the upper one when the level falls".split()
-    context = " ".join((words * 6)[:113])
+    words = "the pump at Halden station moves water from the lower basin to the upper one when its level falls".split()
+    context = " ".join((words * 7)[:113])
     row = {
         "question": "How does the pump at Halden station work?",
         "answer": " ".join(f"The pump moves water to the upper basin at level {n} [{n}]." for n in range(1, 5)),
@@ -42,21 +41,24 @@ def made_up() -> None:
         "reference": "The pump moves water when the level falls. It moves it to the upper basin.",
     }
     for metrics in (METRICS, WITH_CITATIONS):
-        sent: list[int] = []
-
-        def script(request: JudgeRequest) -> dict[str, object]:
-            messages = layout.messages(prompts_of(), request)
-            schema = json.dumps(layout.schema(request))
-            sent.append((sum(len(message["content"]) for message in messages) + len(schema)) // 4)
-            return {
-                q.id: [q.text.strip('"')] if isinstance(q, Texts) else q.options[0].value for q in request.questions
-            }
-
-        judge = jk.Judge(jk.Scripted(script))
-        jk.score(**row, judge=judge, metrics=metrics)
+        script = Counting()
+        jk.score(**row, judge=jk.Judge(jk.Scripted(script)), metrics=metrics)
+        calls, tokens = len(script.tokens), sum(script.tokens)
         print(
-            f"five 113-word contexts, {len(metrics)} metrics: {len(sent)} calls, about {sum(sent)} prompt tokens with schemas"
+            f"five 113-word contexts, {len(metrics)} metrics: {calls} calls, about {tokens} prompt tokens with schemas"
         )
+
+
+class Counting:
+    """A judge that notes how long each prompt with its schema is, and answers with the first option."""
+
+    def __init__(self) -> None:
+        self.tokens: list[int] = []
+
+    def __call__(self, request: JudgeRequest) -> dict[str, object]:
+        prompt = "".join(message["content"] for message in layout.messages(prompts_of(), request))
+        self.tokens.append((len(prompt) + len(json.dumps(layout.schema(request)))) // 4)
+        return {q.id: [q.text.strip('"')] if isinstance(q, Texts) else q.options[0].value for q in request.questions}
 
 
 if __name__ == "__main__":

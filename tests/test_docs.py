@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from judgekit.cli import cli
+from judgekit.formats import native
 from judgekit.metrics import METRICS
 
 ROOT = Path(__file__).parent.parent
@@ -59,8 +60,6 @@ def test_the_readmes_demo_output_is_what_the_demo_prints(tmp_path: Path) -> None
 
 
 def test_the_readmes_row_is_a_row_that_can_be_read(tmp_path: Path) -> None:
-    from judgekit.formats import native
-
     (row,) = blocks(README, "json")
     log = tmp_path / "log.jsonl"
     log.write_text(json.dumps(json.loads(row)) + "\n", encoding="utf-8")

@@ -42,7 +42,13 @@ _path = click.Path(path_type=Path)
 @click.option("--measures", "listed", multiple=True, metavar="A,B", help="Such as ndcg@10[exp2,judged], mrr, bpref.")
 @click.option("--k", "cuts", metavar="5,10", help="Cut-offs for names without @k.  [default: 5,10, if no --measures]")
 @click.option("--relevant-from", type=float, default=1, show_default=True, help="Lowest relevant grade.")
-@click.option("--duplicates", type=click.Choice(["slot", "drop", "error"]), default="slot", show_default=True)
+@click.option(
+    "--duplicates",
+    type=click.Choice(["slot", "drop", "error"]),
+    default="slot",
+    show_default=True,
+    help="A repeated id wastes its slot, is left out, or is an error; it is credited once in any case.",
+)
 @click.option("--ties", type=click.Choice(["stable", "trec"]), default="stable", show_default=True, help="In a run.")
 @click.option("--zero-undefined", is_flag=True, help="0 where a value is undefined, as trec_eval has it.")
 @click.option("--ignore-unlabelled", is_flag=True, help="Leave out queries of a run that have no labels.")
