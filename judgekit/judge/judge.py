@@ -118,7 +118,7 @@ class Judge:
             asker.replay = True
 
     def __repr__(self) -> str:
-        return f"<Judge {', '.join(f'{part}={spec.model}' for part, spec in self.specs.items())}>"
+        return f"<Judge {', '.join(f'{part}={asker.backend.spec.model}' for part, asker in self._parts.items())}>"
 
     @property
     def _parts(self) -> dict[str, Asker]:
