@@ -77,6 +77,7 @@ def test_one_question_has_a_difference_and_no_test_and_none_has_neither():
         unpaired_mean_diff(a=[], b=[1]),
     ):
         assert (empty.delta, empty.p, empty.reason) == (None, None, NOTHING)
+    assert (paired_mean_diff(a=[], b=[]).n, unpaired_mean_diff(a=[], b=[1]).n) == (0, 0)
 
 
 @given(pairs)
@@ -131,6 +132,7 @@ def test_a_question_counts_in_a_ratio_on_the_side_where_it_has_claims():
 def test_welch_without_spread_says_so():
     same = unpaired_mean_diff(a=[0.3, 0.3], b=[0.3, 0.3, 0.3])
     assert (same.delta, same.p, same.lo, same.hi, same.reason) == (0, 1, 0, 0, NO_SPREAD)
+    assert unpaired_mean_diff(a=[0, 0], b=[0, 0]).p == 1
     apart = unpaired_mean_diff(a=[0.3, 0.3], b=[0.5, 0.5])
     assert (apart.delta, apart.p, apart.p_less, apart.reason) == (pytest.approx(0.2), None, None, NO_SPREAD)
     assert apart.lo == apart.hi == apart.delta
@@ -195,6 +197,7 @@ def test_many_questions_are_drawn_with_the_seed_and_p_is_never_0():
     d = [0.1] * 15
     assert signflip_p(d, seed=3, replicates=99) == (1 / 100, False) == signflip_p(d, seed=3, replicates=99)
     assert signflip_p(d[:14], seed=3) == (2 / 2**14, True)
+    assert signflip_p([0.1] * 40, seed=3) == (1 / 10000, False)
     mixed = [0.1, -0.2] * 10
     assert signflip_p(mixed, seed=3, replicates=99) != signflip_p(mixed, seed=4, replicates=99)
     with pytest.raises(InputError, match="signflip_p"):

@@ -81,6 +81,8 @@ def test_an_allocation_keeps_its_floors_and_spends_its_budget(strata, budget, lo
 
 def test_an_allocation_follows_size_times_spread_and_gives_ties_to_the_first():
     assert neyman_allocation(budget=40, sizes=[100, 100], sd_guess=[0.1, 0.3]) == (10, 30)
+    # 3 and 7 are the whole parts; the one that is left goes where weight / (drawn + 1) is largest
+    assert neyman_allocation(budget=11, sizes=[100, 100], sd_guess=[0.3, 0.7], min_per_stratum=0) == (3, 8)
     assert neyman_allocation(budget=21, sizes=[100, 100], sd_guess=[0.2, 0.2]) == (11, 10)
     assert neyman_allocation(budget=4, sizes=[9, 9, 2], sd_guess=[0.2, 0.2, 0.2]) == (5, 5, 2)
 
@@ -280,6 +282,13 @@ def test_with_two_categories_there_is_nothing_to_weigh(entries):
         assert weighted_kappa(table, weights=weights).kappa == pytest.approx(cohen_kappa(table).kappa, abs=1e-9)
 
 
+def test_a_weighted_kappa_gives_partial_credit():
+    near, far = [[1, 1, 0], [0, 1, 0], [0, 0, 1]], [[1, 0, 1], [0, 1, 0], [0, 0, 1]]
+    assert weighted_kappa(near, weights="linear")[2:4] == (1 - 0.25 / 2, pytest.approx(1 - 7 / 16))
+    assert weighted_kappa(near, weights="quadratic").po == 1 - 0.25 / 4
+    assert weighted_kappa(far, weights="linear").po == weighted_kappa(far, weights="quadratic").po == 0.75
+
+
 def test_kappa_and_ac1_part_ways_when_one_category_is_rare():
     kappa, ac1 = cohen_kappa([[118, 5], [2, 0]]), gwet_ac1([[118, 5], [2, 0]])
     assert (kappa.po, ac1.pa) == (pytest.approx(0.944), pytest.approx(0.944))
@@ -292,6 +301,7 @@ def test_full_agreement_is_1_and_agreement_without_choice_is_nothing():
     assert (gwet_ac1([[3, 0], [0, 2]]).ac1, gwet_ac1([[3, 0], [0, 2]]).se) == (1, 0)
     for only in (cohen_kappa([[3, 0], [0, 0]]), weighted_kappa([[0, 0], [0, 3]], weights="linear"), cohen_kappa([[3]])):
         assert (only.kappa, only.se, only.reason) == (None, None, ONE_CATEGORY)
+        assert (only.po, only.pe) == (1, 1)
     assert gwet_ac1([[3, 0], [0, 0]]).ac1 == 1
     assert gwet_ac1([[3]]).reason == ONE_CATEGORY
     for empty in (cohen_kappa([]), cohen_kappa([[0, 0], [0, 0]]), weighted_kappa([], weights="linear"), gwet_ac1([])):
