@@ -26,9 +26,7 @@ def shipped() -> None:
         results = jk.score_all(rows, judge=jk.Judge.replay(HERE / "cassettes/demo.jsonl"), metrics=metrics)
         calls = sum(result.usage.calls for result in results) / len(results)
         tokens = sum(result.usage.prompt_tokens for result in results) / len(results)
-        print(
-            f"shipped log, {len(rows)} rows, {len(metrics)} metrics a row: {calls:.1f} calls, {tokens:.0f} prompt tokens"
-        )
+        print(f"shipped log, {len(metrics)} metrics: {calls:.1f} calls, {tokens:.0f} prompt tokens a row")
 
 
 def made_up() -> None:
