@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from judgekit.errors import InputError, JudgeDrift, JudgeError, JudgekitError, JudgeStop
     from judgekit.judge import Judge
     from judgekit.judge.scripted import Scripted
-    from judgekit.metrics import METRICS, Metric
+    from judgekit.metrics import METRICS, Metric, Rubric
     from judgekit.records import Case, Check, Claim, Context, Label, Options, Result, Sample, Score, Summary, Verdict
     from judgekit.rundir import Run
 
@@ -28,6 +28,7 @@ __all__ = [
     "Metric",
     "Options",
     "Result",
+    "Rubric",
     "Run",
     "Sample",
     "Score",
@@ -49,7 +50,7 @@ _HOMES = {
     "errors": ("InputError", "JudgeDrift", "JudgeError", "JudgeStop", "JudgekitError"),
     "judge": ("Judge",),
     "judge.scripted": ("Scripted",),
-    "metrics": ("METRICS", "Metric"),
+    "metrics": ("METRICS", "Metric", "Rubric"),
     "records": (
         "Case",
         "Check",

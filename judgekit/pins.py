@@ -14,7 +14,7 @@ from judgekit.judge.layout import TEMPLATE, VERSION
 from judgekit.metrics import Metric
 from judgekit.prompts import Prompts
 from judgekit.records import MetricPin, Need, Options
-from judgekit.tasks import asks, bearing, entities, refusal, split, sufficiency, verify
+from judgekit.tasks import asks, bearing, entities, refusal, rubric, split, sufficiency, verify
 from judgekit.wire import JudgeSpec, digest
 
 #: How texts are segmented and claims are traced; raised when that changes what is asked.
@@ -29,6 +29,7 @@ _TEMPLATES: dict[Need, tuple[str, ...]] = {
     Need.REFUSAL: refusal.TEMPLATES,
     Need.SUFFICIENCY: sufficiency.TEMPLATES,
     Need.ENTITIES: entities.TEMPLATES,
+    Need.RUBRIC: rubric.TEMPLATES,
 }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
+from hashlib import sha256
 from math import fsum
 from typing import Literal, Self
 
@@ -245,21 +246,46 @@ class Need(StrEnum):
     REFUSAL = "refusal"
     SUFFICIENCY = "sufficiency"
     ENTITIES = "entities"
+    RUBRIC = "rubric"
 
 
-RatingKind = Literal["relevance", "relevance_by_answer", "ask", "bearing", "refusal", "sufficiency"]
+RatingKind = Literal["relevance", "relevance_by_answer", "ask", "bearing", "refusal", "sufficiency", "rubric"]
+
+Seen = Literal["question", "answer", "contexts", "reference"]
+#: What a criterion can be judged by, in the order in which it is named.
+SEEN: tuple[Seen, ...] = ("question", "answer", "contexts", "reference")
+
+
+class Criterion(Record):
+    """A question of the user's own about a sample: met or not, or one of `levels`, the lowest first.
+
+    `sees` is what the judge is shown; `explain` asks for the reason, from a judge that writes text.
+    """
+
+    name: str
+    text: str
+    levels: tuple[str, ...] = ()
+    sees: tuple[Seen, ...] = ("question", "answer")
+    explain: bool = True
+
+    @cached_property
+    def key(self) -> str:
+        """The subject of its rating: its name, and what tells it from another criterion of that name."""
+        return f"{self.name}#{sha256(self.model_dump_json().encode()).hexdigest()[:8]}"
 
 
 class Rating(Record):
     """The judge's label for anything that is not a check: a context, an ask, a claim's bearing, the answer.
 
-    `label` is None when the judge failed; `cause` then says why.
+    `label` is None when the judge failed; `cause` then says why. `reason` is what the judge gave for a label, where it
+    was asked for one.
     """
 
     kind: RatingKind
     subject: str
     label: str | None
     probabilities: dict[str, float] | None = None
+    reason: str | None = None
     cause: str | None = None
     raw: str | None = None
     calls: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ from judgekit.records import (
     Check,
     Claim,
     Context,
+    Criterion,
     Fault,
     Need,
     Options,
@@ -49,6 +50,7 @@ from judgekit.tasks import (
     in_groups,
     refusal,
     relevance,
+    rubric,
     sources_of,
     split,
     sufficiency,
@@ -138,6 +140,7 @@ async def _judged(sample: Sample, *, desk: _Desk, metrics: Sequence[Metric]) -> 
         asked = start(_asks(desk, sample, needs))
         named = start(_entities(desk, sample, needs))
         ratings = start(_ratings(desk, sample, needs))
+        own = start(_rubrics(desk, sample, metrics))
     answer_side, reference_side = of_answer.result(), of_known.result()
     case = Case(
         sample=sample,
@@ -148,7 +151,7 @@ async def _judged(sample: Sample, *, desk: _Desk, metrics: Sequence[Metric]) -> 
         invented_claims=(*answer_side.invented, *reference_side.invented),
         asks=asked.result(),
         entities=named.result(),
-        ratings=tuple(ratings.result()),
+        ratings=(*ratings.result(), *own.result()),
     )
     async with _at_once() as start:
         verified = start(_verified(desk, case, metrics))
@@ -330,6 +333,16 @@ async def _refusal(desk: _Desk, sample: Sample) -> list[Rating]:
 async def _sufficiency(desk: _Desk, sample: Sample) -> list[Rating]:
     sources = _sources(sample, sample.source_ids)
     return sufficiency.read(await desk.ask(sufficiency.request(desk.judge.prompts, sources, question=sample.question)))
+
+
+async def _rubrics(desk: _Desk, sample: Sample, metrics: Sequence[Metric]) -> list[Rating]:
+    """The ratings of the users' own criteria, each criterion asked once, in a call of its own."""
+
+    async def rated(criterion: Criterion) -> Rating:
+        request = rubric.request(desk.judge.prompts, sample, _sources(sample, sample.source_ids), criterion)
+        return rubric.read(await desk.ask(request), criterion)
+
+    return await _all(rated(one) for one in dict.fromkeys(one for m in metrics for one in m.criteria(sample)))
 
 
 # --- asking on behalf of one sample ------------------------------------------------------------

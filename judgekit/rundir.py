@@ -13,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from judgekit.errors import InputError, NotARun
-from judgekit.metrics import METRICS, Metric
+from judgekit.metrics import METRICS, Metric, Rubric
 from judgekit.records import Case, Manifest, MetricPin, Result, Score, Summary
 from judgekit.scoring import summarize
 
@@ -105,6 +105,8 @@ class Foreign(Metric):
 
 def _metric(name: str, pin: MetricPin) -> Metric:
     known = METRICS.get(name)
+    if known is None and pin.options.keys() == Rubric(name="r", criterion="?").options.keys():
+        return TypeAdapter(Rubric).validate_python({"name": name, **pin.options})
     if known is None or known.options.keys() != pin.options.keys():
         return Foreign(name, pin)
     changed: Metric = replace(known, **pin.options)  # type: ignore[type-var]  # shipped metrics are dataclasses

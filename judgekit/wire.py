@@ -11,7 +11,7 @@ import json
 from collections.abc import Collection
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializerFunctionWrapHandler, model_serializer
 
 
 class Wire(BaseModel):
@@ -48,7 +48,19 @@ class _Question(Wire):
     text: str = ""
 
 
-class Choice(_Question):
+class _Labelled(_Question):
+    """A question that is answered by a label. `explain`: a judge that writes text is also asked for its reason."""
+
+    explain: bool = False
+
+    @model_serializer(mode="wrap")
+    def _as_it_was(self, dumped: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
+        """Without `explain` unless it is set, so that a question which does not ask for it keeps its bytes."""
+        fields: dict[str, JsonValue] = dumped(self)
+        return fields if self.explain else {name: value for name, value in fields.items() if name != "explain"}
+
+
+class Choice(_Labelled):
     """One of several named labels. A judge that writes text is also asked for a verbatim quote from one of the
     passages named in `quote_from`."""
 
@@ -57,14 +69,14 @@ class Choice(_Question):
     quote_from: tuple[str, ...] = ()
 
 
-class Grade(_Question):
+class Grade(_Labelled):
     """One of several ordered levels, lowest first."""
 
     kind: Literal["grade"] = "grade"
     options: tuple[Option, ...]
 
 
-class YesNo(_Question):
+class YesNo(_Labelled):
     """Yes or no. `options` say what each means, in the order in which they are offered."""
 
     kind: Literal["yes_no"] = "yes_no"
@@ -116,6 +128,7 @@ class Quote(Wire):
 class Answer(Wire):
     """The answer to one question: a label (`yes`/`no` for yes/no questions) or, for an extraction, texts.
 
+    `reason` is what the judge wrote for a label, where the question asked for it.
     Where the judge failed both are None and `cause` says why; `raw` then keeps what it wrote.
     """
 
@@ -124,6 +137,7 @@ class Answer(Wire):
     texts: tuple[str, ...] | None = None
     probabilities: dict[str, float] | None = None
     quote: Quote | None = None
+    reason: str | None = None
     cause: str | None = None
     raw: str | None = None
     calls: tuple[str, ...] = ()

@@ -46,6 +46,7 @@ class Truth:
     addressed: Mapping[str, str] = field(default_factory=dict)
     bears: Callable[[str], bool] = lambda _claim: True
     sufficient: str = "yes"
+    meets: Mapping[str, str] = field(default_factory=dict)
     names: Callable[[str], Sequence[str]] = lambda text: re.findall(r"\d+|[A-Z]\w+", text)
     refuses: bool = False
 
@@ -63,7 +64,7 @@ class Truth:
         sources = {int(number): json.loads(text) for number, text in _SOURCE.findall(request.input)}
         return {q.id: self._one(request.task, q.id, spoken(q.text), sources, request) for q in request.questions}
 
-    def _one(  # noqa: PLR0911 - one kind of question, one answer
+    def _one(  # noqa: C901, PLR0911 - one kind of question, one answer
         self, task: str, name: str, text: str, sources: Mapping[int, str], request: JudgeRequest
     ) -> Any:
         match task:
@@ -84,6 +85,9 @@ class Truth:
                 return "no" if self.refuses else "yes"  # asked as whether the answer replies
             case "sufficiency":
                 return self.sufficient
+            case "rubric":
+                (question,) = request.questions
+                return self.meets.get(json.loads(question.ask[question.ask.index('"') :]), question.options[0].value)
             case "entities":
                 return list(self.names(json.loads(request.input.partition(": ")[2])))
         raise AssertionError(f"nobody taught this judge to answer {task!r}")
@@ -95,7 +99,8 @@ def spoken(text: str) -> str:
 
 
 def as_text(request: JudgeRequest, said: Mapping[str, Any]) -> str:
-    """Typed answers as a chat model writes them: JSON with, for a check, the source and a quote from it."""
+    """Typed answers as a chat model writes them: JSON with, for a check, the source and a quote from it, and a reason
+    where one is asked for."""
     sources = dict(_SOURCE.findall(request.input))
     written = dict(said)
     for question in request.questions:
@@ -104,6 +109,8 @@ def as_text(request: JudgeRequest, said: Mapping[str, Any]) -> str:
             label = said[question.id]
             quote = " ".join(json.loads(text).split()[:6]) if label != "unsupported" else ""
             written[question.id] = {"label": label, "source": number if quote else "none", "quote": quote}
+        elif not isinstance(question, Texts) and question.explain and question.id in said:
+            written[question.id] = {"reason": f"It is {said[question.id]}.", "label": said[question.id]}
     return json.dumps(written, ensure_ascii=False)
 
 

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from judgekit.errors import InputError
 from judgekit.judge import Judge
-from judgekit.metrics import METRICS, Metric, metrics_of
+from judgekit.metrics import METRICS, Metric, Rubric, metrics_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -146,13 +146,12 @@ def mapping_of(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def metrics_chosen(
-    listed: Iterable[str], settings: Iterable[str], *, default: Iterable[str | Metric]
+    listed: Iterable[str], settings: Iterable[str], *, default: Iterable[str | Metric], rubrics: Iterable[str] = ()
 ) -> tuple[Metric, ...]:
-    """The metrics of `--metrics a,b` options, with `--set metric.option=value` applied."""
+    """The metrics of `--metrics a,b` and `--rubric name=criterion`, with `--set metric.option=value` applied."""
     names = [name.strip() for text in listed for name in text.split(",") if name.strip()]
-    chosen = {
-        metric.name: metric for metric in metrics_of(list(METRICS) if names == ["all"] else names or list(default))
-    }
+    known: list[str | Metric] = [*METRICS] if names == ["all"] else [*names] or list(default)
+    chosen = {metric.name: metric for metric in metrics_of([*known, *map(_rubric, rubrics)])}
     for text in settings:
         target, equals, value = text.partition("=")
         name, _, option = target.partition(".")
@@ -160,6 +159,13 @@ def metrics_chosen(
             raise InputError(f"--set {text}: write METRIC.OPTION=VALUE with a metric of this run ({', '.join(chosen)})")
         chosen[name] = _with_option(chosen[name], option, _pair(f"{option}={value}")[1])
     return tuple(chosen.values())
+
+
+def _rubric(text: str) -> Rubric:
+    name, equals, criterion = text.partition("=")
+    if not equals:
+        raise InputError(f"--rubric {text}: write NAME=CRITERION, for instance --rubric polite='The answer is polite.'")
+    return Rubric(name=name.strip(), criterion=criterion.strip())
 
 
 def _with_option(metric: Metric, option: str, value: JsonValue) -> Metric:

@@ -40,7 +40,14 @@ metrics_option = click.option(
     "listed",
     multiple=True,
     metavar="A,B",
-    help="Metrics, or `all`.  [default: those that need no reference]",
+    help="Metrics, `attribution` for that family, or `all`.  [default: those that need no reference]",
+)
+rubric_option = click.option(
+    "--rubric",
+    "rubrics",
+    multiple=True,
+    metavar="NAME=CRITERION",
+    help="Judge a criterion of your own too, yes or no; --set NAME.levels='[...]' grades it.",
 )
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="METRIC.OPTION=VALUE", help="Set a metric's option."
@@ -74,6 +81,7 @@ def demo(out: Path, as_json: bool) -> None:
 )
 @judge_options
 @metrics_option
+@rubric_option
 @set_option
 @click.option("--map", "pairs", multiple=True, metavar="FIELD=COLUMN", help="Where the log names a field otherwise.")
 @click.option(
@@ -112,6 +120,7 @@ def run(
     logs: tuple[Path, ...],
     out: Path,
     listed: tuple[str, ...],
+    rubrics: tuple[str, ...],
     settings: tuple[str, ...],
     pairs: tuple[str, ...],
     skip_bad_rows: bool,
@@ -129,7 +138,7 @@ def run(
     A row needs question, answer and contexts; a reference adds context_recall and answer_correctness. The same command
     goes on where an earlier one stopped, and pays for nothing twice.
     """
-    metrics = metrics_chosen(listed, settings, default=REFERENCE_FREE)
+    metrics = metrics_chosen(listed, settings, default=REFERENCE_FREE, rubrics=rubrics)
     options = Options.model_validate(
         {
             "split": split,

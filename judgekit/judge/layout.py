@@ -41,9 +41,9 @@ def messages(prompts: Prompts, request: JudgeRequest) -> list[JsonValue]:
     return [{"role": "system", "content": str(system)}, {"role": "user", "content": str(user)}]
 
 
-def _kind(question: Question) -> tuple[str, str, tuple[Option, ...], bool]:
+def _kind(question: Question) -> tuple[str, str, tuple[Option, ...], tuple[str, ...]]:
     options = () if isinstance(question, Texts) else question.options
-    return (question.kind, question.ask, options, isinstance(question, Choice) and bool(question.quote_from))
+    return (question.kind, question.ask, options, tuple(_written(question)))
 
 
 def _group(questions: Sequence[Question]) -> _Group:
@@ -75,12 +75,23 @@ def _shape(question: Question) -> str:
     if isinstance(question, Texts):
         return '["...", ...]'
     label = "|".join(option.value for option in _offered(question))
-    if isinstance(question, Choice) and question.quote_from:
-        return (
-            f'{{"source": "number of the source, or {NOWHERE}", "quote": "words copied from that source", '
-            f'"label": "{label}"}}'
-        )
+    written = _written(question)
+    if written:
+        fields = (f'"{name}": "{meaning}"' for name, meaning in {**written, "label": label}.items())
+        return "{" + ", ".join(fields) + "}"
     return f'"{label}"'
+
+
+def _written(question: Question) -> dict[str, str]:
+    """What is to be written before a label, and what it means. It stands before, so that a model has looked at its
+    source, and has said why, when it decides."""
+    written: dict[str, str] = {}
+    if isinstance(question, Choice) and question.quote_from:
+        written["source"] = f"number of the source, or {NOWHERE}"
+        written["quote"] = "words copied from that source"
+    if not isinstance(question, Texts) and question.explain:
+        written["reason"] = "why, in one sentence"
+    return written
 
 
 def schema(request: JudgeRequest) -> dict[str, JsonValue]:
@@ -92,11 +103,12 @@ def _property(question: Question) -> JsonValue:
     if isinstance(question, Texts):
         return {"type": "array", "items": {"type": "string"}}
     label: JsonValue = {"type": "string", "enum": [option.value for option in _offered(question)]}
+    written: dict[str, JsonValue] = {name: {"type": "string"} for name in _written(question)}
+    if not written:
+        return label
     if isinstance(question, Choice) and question.quote_from:
-        source: JsonValue = {"type": "string", "enum": [*question.quote_from, NOWHERE]}
-        # The quote comes before the label, so that a model has looked at the source when it decides.
-        return _object({"source": source, "quote": {"type": "string"}, "label": label})
-    return label
+        written["source"] = {"type": "string", "enum": [*question.quote_from, NOWHERE]}
+    return _object({**written, "label": label})
 
 
 def _object(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

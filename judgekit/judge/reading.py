@@ -286,12 +286,13 @@ def answer(question: Question, said: Any) -> Answer:
     value = next((said[key] for key in _LABEL_KEYS if key in said), None) if isinstance(said, dict) else said
     allowed = tuple(option.value for option in question.options)
     label = label_of(value, allowed)
-    if label is None and isinstance(question, Grade):  # a level may be named by its number, 0 the lowest
+    # a level may be named by its number, 0 the lowest, but not where the levels are numbers themselves
+    if label is None and isinstance(question, Grade) and not any(value.isdecimal() for value in allowed):
         number = label_of(value, tuple(str(n) for n in range(len(allowed))))
         label = allowed[int(number)] if number else None
     if label is None:
         return Answer(id=question.id, cause="invalid_label", raw=_written(said))
-    return Answer(id=question.id, label=label, quote=_quote(question, said))
+    return Answer(id=question.id, label=label, quote=_quote(question, said), reason=_reason(question, said))
 
 
 def _texts(question: Texts, said: Any) -> Answer:
@@ -342,6 +343,13 @@ def _spelled(text: str) -> str:
     text = text.strip().strip("\"'`\u201c\u201d\u2018\u2019*.,;:!()[] ").casefold()
     text = re.sub(r"[\s\-]+", "_", text)
     return re.sub(r"^(\d+)\.0+$", r"\1", text)
+
+
+def _reason(question: Question, said: Any) -> str | None:
+    if isinstance(question, Texts) or not question.explain or not isinstance(said, dict):
+        return None
+    reason = said.get("reason")
+    return (_short(" ".join(reason.split())) or None) if isinstance(reason, str) else None
 
 
 def _quote(question: Question, said: Any) -> Quote | None:

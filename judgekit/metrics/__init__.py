@@ -31,6 +31,7 @@ from judgekit.metrics.contradiction_rate import ContradictionRate
 from judgekit.metrics.faithfulness import Faithfulness
 from judgekit.metrics.refusal import Refusal
 from judgekit.metrics.relevance import ContextPrecision, ContextPrecisionByAnswer, ContextRelevance
+from judgekit.metrics.rubric import Rubric
 from judgekit.metrics.uncited_claim_rate import UncitedClaimRate
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "NoiseSensitivityIrrelevant",
     "NoiseSensitivityRelevant",
     "Refusal",
+    "Rubric",
     "SelfKnowledge",
     "UncitedClaimRate",
     "metrics_of",
@@ -124,6 +126,8 @@ def metrics_of(chosen: str | Metric | Iterable[str | Metric]) -> tuple[Metric, .
 
 
 def _metrics_of(one: object) -> tuple[Metric, ...]:
+    if isinstance(one, Rubric) and one.name in {*METRICS, *FAMILIES}:
+        raise InputError(f"a rubric cannot be named {one.name!r}: that is a metric of judgekit; give it another name")
     if isinstance(one, Metric):
         return (one,)
     if not isinstance(one, str):

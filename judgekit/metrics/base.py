@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from pydantic import JsonValue
 
 from judgekit.errors import InputError
-from judgekit.records import Case, Check, Need, Sample, Score
+from judgekit.records import Case, Check, Criterion, Need, Sample, Score
 
 #: Returned by `needs_for` when a sample is decided without any model.
 NOTHING: frozenset[Need] = frozenset()
@@ -36,6 +36,11 @@ class Metric(ABC):
         """All checks wanted, given what is known so far; asked again after each round until it adds none."""
         del case
         return []
+
+    def criteria(self, sample: Sample) -> tuple[Criterion, ...]:
+        """Questions of one's own about this sample, each answered by a rating; see `Rubric`."""
+        del sample
+        return ()
 
     @abstractmethod
     def score(self, case: Case) -> Score:

@@ -218,8 +218,8 @@ def _rating(rating: Rating, asks: dict[str, str]) -> Text:
     if rating.label is None:
         raw = f"; the judge wrote: {shortened(rating.raw, most=_RAW_CHARS)}" if rating.raw else ""
         return Text(f"unjudged ({words(rating.cause or 'unknown')}){raw}", style=STYLES[Label.UNJUDGED])
-    asked = f"  {one_line(asks[rating.subject])}" if rating.kind == "ask" and rating.subject in asks else ""
-    return Text(one_line(rating.label) + asked)
+    about = asks.get(rating.subject, "") if rating.kind == "ask" else rating.reason or ""
+    return Text(one_line(rating.label) + (f"  {one_line(about)}" if about else ""))
 
 
 def counts_of(score: Score) -> str:
