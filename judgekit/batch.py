@@ -284,9 +284,9 @@ class Rescored:
         )
         return was.having(metrics=pins)
 
-    def summary(self) -> Summary:
-        """The rescored run in numbers."""
-        return summarize(self, self.metrics)
+    def summary(self, *, cluster_by: str | None = None) -> Summary:
+        """The rescored run in numbers; `cluster_by` as for a run."""
+        return summarize(self, self.metrics, cluster_by=cluster_by)
 
     def write(self, out: Path) -> Run:
         """Write it as a run of its own into an empty folder."""

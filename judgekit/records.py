@@ -247,6 +247,7 @@ class Need(StrEnum):
     SUFFICIENCY = "sufficiency"
     ENTITIES = "entities"
     RUBRIC = "rubric"
+    REVERSE_QUESTIONS = "reverse_questions"
 
 
 RatingKind = Literal["relevance", "relevance_by_answer", "ask", "bearing", "refusal", "sufficiency", "rubric"]
@@ -291,6 +292,17 @@ class Rating(Record):
     calls: tuple[str, ...] = ()
 
 
+class Likeness(Record):
+    """A question that the answer answers, and the cosine between its embedding and that of the question asked.
+
+    `cosine` is None when a vector could not be had; `cause` then says why.
+    """
+
+    text: str
+    cosine: float | None = None
+    cause: str | None = None
+
+
 class Fault(Record):
     """Something that went wrong on the way of one sample and is kept for the report."""
 
@@ -303,7 +315,8 @@ class Fault(Record):
 class Case(Record):
     """A sample with everything known about it: the only thing a metric sees.
 
-    `entities` are the names that the reference holds; None when nobody asked, or the judge failed.
+    `entities` are the names that the reference holds, `likenesses` the questions that the answer answers; None when
+    nobody asked, or the judge failed.
     """
 
     sample: Sample
@@ -314,6 +327,7 @@ class Case(Record):
     invented_claims: tuple[str, ...] = ()
     asks: tuple[Ask, ...] = ()
     entities: tuple[str, ...] | None = None
+    likenesses: tuple[Likeness, ...] | None = None
     verdicts: tuple[Verdict, ...] = ()
     ratings: tuple[Rating, ...] = ()
 
@@ -442,20 +456,45 @@ class Result(Record):
         raise KeyError(f"no score {metric!r}; this result has: {', '.join(s.metric for s in self.scores)}")
 
 
+class Interval(Record):
+    """How sure a mean is, given the judge: [low, high] at that confidence, or None with the reason why not.
+
+    `clusters` is the number of independent units (samples, or groups of them), `small` says that there are fewer than
+    20; `n_eff` is how many independent verdicts would be as informative.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    n_eff: float | None = None
+    clusters: int
+    confidence: float
+    small: bool
+    reason: str | None = None
+
+
 class MetricSummary(Record):
-    """One metric over a run. `macro`: mean of the defined values; `micro`: pooled numerators / denominators."""
+    """One metric over a run. `macro`: mean of the defined values; `micro`: pooled numerators / denominators.
+
+    Each has its interval, which says why when there is none.
+    """
 
     metric: str
     macro: float | None
     micro: float | None
     scored: int
     undefined: dict[str, int]
+    macro_interval: Interval
+    micro_interval: Interval
     lower_is_better: bool = False
     labels: dict[str, int] = {}
 
 
 class Summary(Record):
-    """A whole run in numbers. `causes` counts unjudged verdicts and ratings by cause, `faults` by stage and cause."""
+    """A whole run in numbers. `causes` counts unjudged verdicts and ratings by cause, `faults` by stage and cause.
+
+    `cluster_by` is the metadata key whose values the intervals take as clusters, `clusters` how many there are, and
+    `ungrouped` the rows without it: each is a cluster of its own.
+    """
 
     rows: int
     metrics: tuple[MetricSummary, ...]
@@ -469,6 +508,9 @@ class Summary(Record):
     dangling: int = 0
     invented_claims: int = 0
     usage: Usage = Usage()
+    cluster_by: str | None = None
+    clusters: int | None = None
+    ungrouped: int = 0
 
     def __getitem__(self, metric: str) -> MetricSummary:
         for found in self.metrics:

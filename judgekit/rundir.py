@@ -59,9 +59,12 @@ class Run:
         """The metrics of the run with their options; a user's own is known by name and direction, and cannot score."""
         return tuple(_metric(name, pin) for name, pin in self.manifest.metrics.items())
 
-    def summary(self) -> Summary:
-        """The run in numbers."""
-        return summarize(self, self.metrics)
+    def summary(self, *, cluster_by: str | None = None) -> Summary:
+        """The run in numbers. cluster_by: a metadata key; rows with the same value of it are one unit of an interval.
+
+        Raises InputError when no row has that key.
+        """
+        return summarize(self, self.metrics, cluster_by=cluster_by)
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat dict a row: id, question, answer, and a value a metric (None where undefined), for data frames."""

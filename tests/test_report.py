@@ -18,6 +18,7 @@ from judgekit.records import (
     Context,
     Evidence,
     Fault,
+    Interval,
     Label,
     LogFile,
     Manifest,
@@ -232,14 +233,39 @@ FAILED = a_row(
 REFUSED = a_row("q8", scores=[Score.undefined(name, Reason.REFUSED) for name in METRICS_OF_RUN])
 
 
-@pytest.mark.parametrize("width", [80, 120])
-def test_each_metric_stands_with_its_counts_on_one_line(width):
-    lines = {
-        line.split()[0]: line.split() for line in report([lease(), FAILED, REFUSED], width=width).splitlines()[7:13]
-    }
-    assert lines["faithfulness"] == ["faithfulness", "0.333", "0.333", "1", "1", "1", "refused"]
-    assert lines["contradiction_rate"] == ["contradiction_rate", "↓", "0.333", "0.333", "1", "1", "1", "refused"]
-    assert lines["citation_support"] == ["citation_support", "-", "-", "0", "2", "1", "refused"]
+def table(rows, **options):
+    shown = report(rows, **options)
+    return [line.split() for line in shown[shown.index("\nMetrics\n") : shown.index("  mean: ")].splitlines()[2:]]
+
+
+def test_each_metric_stands_with_its_interval_and_its_counts_on_one_line():
+    lines = {line[0]: line[1:] for line in table([lease(), lease(), FAILED, REFUSED], width=120)}
+    # every row is 1/3, so that G = 2 rows are worth 2: Wilson(1/3, n = 2) at t(1) = 12.706
+    assert lines["faithfulness"] == [*["0.333", "[0.00,", "0.99]"] * 2, "2*", "1", "1", "refused"]
+    assert lines["contradiction_rate"] == ["↓", *["0.333", "[0.00,", "0.99]"] * 2, "2*", "1", "1", "refused"]
+    assert lines["citation_support"] == ["-", "-", "0", "3", "1", "refused"]
+
+
+def test_a_narrow_table_gives_long_names_and_reasons_lines_of_their_own():
+    lines = table([lease(), lease(), FAILED, REFUSED], width=80)
+    reason = ["undefined:", "1", "refused"]
+    assert lines[:3] == [
+        ["metric", "mean", "[95", "%]", "pooled", "[95", "%]", "scored", "unjudged"],
+        ["faithfulness", *["0.333", "[0.00,", "0.99]"] * 2, "2*", "1"],
+        reason,
+    ]
+    at = lines.index(["context_precision_by_answer"])
+    assert lines[at + 1 : at + 3] == [["-", "-", "0", "1"], ["undefined:", "2", "no", "contexts,", "1", "refused"]]
+
+
+def test_what_an_interval_rests_on_is_said_under_the_table():
+    few = report([lease(), FAILED]).splitlines()
+    assert "  [ ]: 95 % interval, given this pinned judge; its own errors are not in it" in few
+    assert "  * small sample: fewer than 20 rows" in few
+    assert "  [-]: no interval from fewer than 2 rows" in few
+    many = report([lease()] * 20)
+    assert "small sample" not in many
+    assert "[-]" not in many
 
 
 def test_a_user_sees_who_judged_what_and_what_the_numbers_rest_on():
@@ -309,6 +335,10 @@ def test_in_a_pipe_the_report_is_plain_and_no_line_is_too_long_or_ends_in_spaces
     assert all(any(line.startswith(f"  {name}") for line in shown.splitlines()) for name in METRICS_OF_RUN)
 
 
+def interval(low, high, clusters=40):
+    return Interval(low=low, high=high, n_eff=30.0, clusters=clusters, confidence=0.95, small=clusters < 20)
+
+
 def test_long_names_and_many_reasons_lose_no_character():
     metric = MetricSummary(
         metric="share_of_claims_that_our_own_house_rules_ask_for",
@@ -316,14 +346,17 @@ def test_long_names_and_many_reasons_lose_no_character():
         micro=0.25,
         scored=1_234_567,
         undefined={"no_contexts": 100_000, "no_reference": 2, "unjudged": 7},
+        macro_interval=interval(0.4994, 0.506),
+        micro_interval=interval(0.2, 0.3),
     )
     summary = Summary(rows=1_334_576, metrics=(metric,), verdicts={}, unjudged=0, judged=0, causes={}, faults={})
     shown = printed(lambda console: render(summary, MANIFEST, [], console=console))
-    table = shown[shown.index("  metric") : shown.index("  mean:")].splitlines()[1:]
-    assert "".join(line[:30].strip() for line in table) == metric.metric
-    assert " ".join(" ".join(line[30:] for line in table).split()) == (
-        "0.500 0.250 1,234,567 7 100,000 no contexts 2 no reference"
-    )
+    lines = shown[shown.index("  metric") : shown.index("  mean:")].splitlines()[1:]
+    assert [" ".join(line.split()) for line in lines] == [
+        metric.metric,
+        "0.500 [0.50, 0.51] 0.250 [0.20, 0.30] 1,234,567 7",
+        "undefined: 100,000 no contexts, 2 no reference",
+    ]
 
 
 def test_a_console_without_unicode_gets_no_arrow():
@@ -338,7 +371,14 @@ def test_a_console_without_unicode_gets_no_arrow():
 
 def test_labels_other_than_those_of_refusal_are_counted_in_words():
     metric = MetricSummary(
-        metric="tone", macro=0.5, micro=None, scored=3, undefined={}, labels={"curt": 1, "too_kind": 2}
+        metric="tone",
+        macro=0.5,
+        micro=None,
+        scored=3,
+        undefined={},
+        labels={"curt": 1, "too_kind": 2},
+        macro_interval=interval(0.1, 0.9, clusters=3),
+        micro_interval=interval(None, None, clusters=0),
     )
     summary = Summary(rows=3, metrics=(metric,), verdicts={}, unjudged=0, judged=0, causes={}, faults={})
     shown = printed(lambda console: render(summary, MANIFEST, [], console=console))
@@ -439,6 +479,17 @@ def test_every_text_of_a_row_is_cleaned():
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown)
 
 
+NO_INTERVAL = {
+    "low": None,
+    "high": None,
+    "n_eff": None,
+    "clusters": 1,
+    "confidence": 0.95,
+    "small": True,
+    "reason": "needs >= 2 samples",
+}
+
+
 # --- json --------------------------------------------------------------------------------------
 
 
@@ -453,6 +504,8 @@ def test_the_json_holds_every_number_with_its_counts_and_its_pin():
         "unjudged": 1,
         "lower_is_better": True,
         "labels": {},
+        "macro_interval": NO_INTERVAL,
+        "micro_interval": NO_INTERVAL,
         "pin": "pin-contradiction_rate",
         "version": 1,
         "options": {},

@@ -14,13 +14,13 @@ from judgekit.prompts import Prompts, prompts_of
 from judgekit.rundir import Run
 
 
-def show_report(run: Run | Rescored, *, as_json: bool = False, worst: int = 3) -> None:
+def show_report(run: Run | Rescored, *, as_json: bool = False, worst: int = 3, cluster_by: str | None = None) -> None:
     """Print a run's numbers, and the rows worth reading first."""
     from rich.console import Console  # noqa: PLC0415 - loads only when something is printed
 
     from judgekit import report as reports  # noqa: PLC0415 - it needs rich
 
-    summary = run.summary()
+    summary = run.summary(cluster_by=cluster_by)
     if as_json:
         click.echo(json.dumps(reports.as_json(summary, run.manifest), ensure_ascii=False, indent=2))
         return
@@ -31,16 +31,19 @@ def show_report(run: Run | Rescored, *, as_json: bool = False, worst: int = 3) -
 @click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--row", "row_id", metavar="ID", help="One row in full: claims, verdicts, evidence, scores.")
 @click.option("--worst", type=click.IntRange(0), default=3, show_default=True, help="How many rows to show at the end.")
+@click.option(
+    "--cluster-by", metavar="KEY", help="Intervals take rows with the same value of this metadata key as one unit."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
-def report(folder: Path, row_id: str | None, worst: int, as_json: bool) -> None:
-    """Print a run: every metric with its counts, and the rows worth reading first."""
+def report(folder: Path, row_id: str | None, worst: int, cluster_by: str | None, as_json: bool) -> None:
+    """Print a run: every metric with its counts and interval, and the rows worth reading first."""
     from rich.console import Console  # noqa: PLC0415 - loads only when something is printed
 
     from judgekit import report as reports  # noqa: PLC0415 - it needs rich
 
     run = Run(folder)
     if row_id is None:
-        show_report(run, as_json=as_json, worst=worst)
+        show_report(run, as_json=as_json, worst=worst, cluster_by=cluster_by)
         return
     try:
         result = run[row_id]

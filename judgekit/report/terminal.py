@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judgekit.records import Label, Manifest, MetricSummary, Result, Summary, Verdict
+from judgekit.confidence import CONFIDENCE, bracketed
+from judgekit.records import Interval, Label, Manifest, MetricSummary, Result, Summary, Verdict
 from judgekit.report.plain import counted, number, one_line, shortened, words
 from judgekit.report.row import claim_rows, counts_of, fault_cells, grid, head, put
 from judgekit.report.worst import is_failed
@@ -20,12 +21,10 @@ from judgekit.report.worst import is_failed
 _QUESTION_CHARS = 300
 _FAULT_CHARS = 200
 _RATING_CHARS = 200
-_NARROWEST_NAME = 12
-_REASONS = 15
-#: Columns that everything but the metric's name takes, the reasons on lines of their own.
-_BESIDE_NAME = 2 + 2 + (5 + 2) + (6 + 2) + (6 + 2) + (8 + 2) + _REASONS
 _CLAIMS_A_ROW = 5
 _UNJUDGED = "unjudged"
+_CONFIDENCE = f"{CONFIDENCE * 100:g} %"
+_SMALL = "*"
 _REFUSALS = (("answered", "answered_sufficient", "answered_insufficient"), ("declined", "over_refusal", "due_refusal"))
 
 
@@ -37,7 +36,7 @@ def render(summary: Summary, run_info: Manifest, worst: Sequence[Result], *, con
     """
     lower = {metric.metric for metric in summary.metrics if metric.lower_is_better}
     _header(console, summary, run_info)
-    _metrics(console, summary.metrics)
+    _metrics(console, summary)
     for metric in summary.metrics:
         if metric.labels:
             _labels(console, metric)
@@ -88,39 +87,71 @@ def _judge(spec: JsonValue) -> str:
 # --- metrics -----------------------------------------------------------------------------------
 
 
-def _metrics(console: Console, metrics: Sequence[MetricSummary]) -> None:
-    """One line a metric. Its name is never cut, and a mean never stands without its counts."""
+def _metrics(console: Console, summary: Summary) -> None:
+    """One line a metric: its name is never cut, and a mean never stands without its counts and its interval.
+
+    Where the console is too narrow, a long name and the reasons take lines of their own.
+    """
+    metrics = summary.metrics
     falling = " (<)" if console.options.ascii_only else " \u2193"
     names = [one_line(metric.metric) + (falling if metric.lower_is_better else "") for metric in metrics]
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    # rich would take the room that the reasons need from any column that is free to shrink
-    widest = max(map(cell_len, ("metric", *names)))
-    name_width = min(widest, max(_NARROWEST_NAME, console.width - _BESIDE_NAME))
-    table.add_column("metric", overflow="fold", width=name_width)
+    titles = (f"mean [{_CONFIDENCE}]", f"pooled [{_CONFIDENCE}]", "scored", _UNJUDGED)
     cells = [_numbers(metric) for metric in metrics]
-    for title, *column in zip(("mean", "pooled", "scored", _UNJUDGED), *cells, strict=True):
-        table.add_column(title, justify="right", no_wrap=True, width=max(map(len, (title, *column))))
-    table.add_column("undefined", overflow="fold")
-    room = console.width - _BESIDE_NAME + _REASONS - name_width
-    for name, metric, numbers in zip(names, metrics, cells, strict=True):
-        table.add_row(*map(Text, (name, *numbers, _undefined(metric, room))))
+    widths = [max(map(len, column)) for column in zip(titles, *cells, strict=True)]
+    room = console.width - 2 - sum(2 + width for width in widths)
+    name_width = max((cell_len(name) for name in ("metric", *names) if cell_len(name) <= room), default=0)
+    reasons = [counted({reason: n for reason, n in m.undefined.items() if reason != _UNJUDGED}) for m in metrics]
+    beside = max(map(len, ("undefined", *reasons))) <= room - name_width - 2
     head(console, "Metrics")
-    put(console, table, indent=2)
-    legend = "mean: over the scored rows; pooled: all their counts together"
-    put(console, Text(legend, style="dim"), indent=2)
-    if any(metric.lower_is_better for metric in metrics):
-        put(console, Text(f"{falling.strip()} lower is better", style="dim"), indent=2)
+    put(console, Text(_line("metric", name_width, titles, widths, "undefined" if beside else ""), "bold"), indent=2)
+    for name, numbers, said in zip(names, cells, reasons, strict=True):
+        if cell_len(name) > name_width:
+            put(console, Text(name), indent=2)
+        shown = "" if cell_len(name) > name_width else name
+        put(console, Text(_line(shown, name_width, numbers, widths, said if beside else "")), indent=2)
+        if said and not beside:
+            put(console, Text(f"undefined: {said}", "dim"), indent=4 + name_width)
+    for line in _legend(summary, falling.strip()):
+        put(console, Text(line, style="dim"), indent=2)
+
+
+def _line(name: str, name_width: int, cells: Sequence[str], widths: Sequence[int], said: str) -> str:
+    """Name and means to the left of their columns, counts to the right, and at the end what may be long."""
+    mean, pooled, *counts = zip(cells, widths, strict=True)
+    aligned = [f"{cell:<{width}}" for cell, width in (mean, pooled)]
+    aligned += [f"{cell:>{width}}" for cell, width in counts]
+    return "  ".join((name + " " * (name_width - cell_len(name)), *aligned, said)).rstrip()
 
 
 def _numbers(metric: MetricSummary) -> tuple[str, str, str, str]:
-    unjudged = metric.undefined.get(_UNJUDGED, 0)
-    return number(metric.macro), number(metric.micro), f"{metric.scored:,}", f"{unjudged:,}"
+    scored = f"{metric.scored:,}{_SMALL if metric.scored and metric.macro_interval.small else ''}"
+    return (
+        _mean(metric.macro, metric.macro_interval),
+        _mean(metric.micro, metric.micro_interval),
+        scored,
+        f"{metric.undefined.get(_UNJUDGED, 0):,}",
+    )
 
 
-def _undefined(metric: MetricSummary, room: int) -> str:
-    """Rows without a value, by reason: on one line if there is room for it, else a reason a line."""
-    said = counted({reason: n for reason, n in metric.undefined.items() if reason != _UNJUDGED})
-    return said if len(said) <= room else said.replace(", ", "\n")
+def _mean(value: float | None, interval: Interval) -> str:
+    return number(value) if value is None else f"{number(value)} {bracketed(interval)}"
+
+
+def _legend(summary: Summary, falling: str) -> Iterator[str]:
+    """What the columns and signs mean, and what the intervals rest on; a sign that does not occur is left out."""
+    yield "mean: over the scored rows; pooled: all their counts together"
+    yield f"[ ]: {_CONFIDENCE} interval, given this pinned judge; its own errors are not in it"
+    if summary.cluster_by is not None:
+        lone = f", {summary.ungrouped:,} of them rows without it" if summary.ungrouped else ""
+        yield f"[ ]: rows of one {one_line(summary.cluster_by)} count as one: {summary.clusters:,} in all{lone}"
+    unit = "rows" if summary.cluster_by is None else f"values of {one_line(summary.cluster_by)}"
+    found = [metric for metric in summary.metrics if metric.scored]
+    if any(metric.macro_interval.small for metric in found):
+        yield f"{_SMALL} small sample: fewer than 20 {unit}"
+    if any(metric.macro_interval.reason for metric in found):
+        yield f"[-]: no interval from fewer than 2 {unit}"
+    if any(metric.lower_is_better for metric in summary.metrics):
+        yield f"{falling} lower is better"
 
 
 def _labels(console: Console, metric: MetricSummary) -> None:

@@ -32,6 +32,7 @@ from judgekit.stats.intervals import Interval, Mean, cluster_ratio, macro_mean, 
 from judgekit.stats.planning import mde_paired, n_required_paired
 from judgekit.stats.raters import Alpha, FleissKappa, fleiss_kappa, gwet_ac1_raters, krippendorff_alpha
 from judgekit.stats.resampling import Bootstrap, bootstrap, cluster_bootstrap, quantile
+from judgekit.stats.running import RunningRatio
 from judgekit.stats.transferred import Ppi, RoganGladen, ppi_mean, rogan_gladen
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "Mean",
     "Ppi",
     "RoganGladen",
+    "RunningRatio",
     "SignFlip",
     "Stratum",
     "WeightedUnit",

@@ -141,6 +141,23 @@ def _mean(
     if size < FEWEST:
         return Mean(estimate=p, clusters=size, undefined=undefined, reason=NEEDS_TWO)
     squares = fsum((part - p * whole) ** 2 for part, whole in zip(parts, wholes, strict=True))
+    return mean_of_sums(
+        p, squares=squares, total=total, size=size, conf=conf, cap=cap, undefined=undefined, pooled=pooled
+    )
+
+
+def mean_of_sums(
+    p: float,
+    *,
+    squares: float,
+    total: float,
+    size: int,
+    conf: float,
+    cap: float | None,
+    undefined: int,
+    pooled: float | None,
+) -> Mean:
+    """The mean p of `size` >= 2 clusters that hold `total` together; `squares`: sum of (y - p * m)^2 over them."""
     se = sqrt(size / (size - 1) * squares) / total
     if se <= NOISE:
         se, n_eff = 0.0, float(size)
