@@ -15,7 +15,7 @@ from judgekit.errors import InputError, NotARun
 from judgekit.formats import native
 from judgekit.judge import Judge
 from judgekit.metrics import Metric
-from judgekit.pins import pins_of, templates_of
+from judgekit.pins import EMBEDDER, pins_of, templates_of
 from judgekit.records import (
     ANSWER,
     REFERENCE,
@@ -163,8 +163,7 @@ def _take_up(job: Job, earlier: Manifest | None) -> None:
     """Make the folder ready, and let the judge answer only as the one that this run began with."""
     if earlier is not None:
         begun = {part: JudgeSpec.model_validate(spec) for part, spec in earlier.judge.items()}
-        asked = {part: spec.model_copy(update={"resolved": None}) for part, spec in job.judge.specs.items()}
-        if {part: spec.model_copy(update={"resolved": None}) for part, spec in begun.items()} != asked:
+        if _configured(begun, beside=job.judge.specs) != _configured(job.judge.specs, beside=begun):
             was = ", ".join(f"{spec.model} at {spec.base_url}" for spec in begun.values())
             raise NotARun(
                 f"{job.out}: this run was begun with another judge ({was}, with its own parameters); go on "
@@ -180,6 +179,13 @@ def _take_up(job: Job, earlier: Manifest | None) -> None:
             was=_settings(earlier.metrics, earlier.options),
             now=_settings(_pins(job, dialects), job.options),
         )
+
+
+def _configured(specs: Mapping[str, JudgeSpec], *, beside: Mapping[str, JudgeSpec]) -> dict[str, JudgeSpec]:
+    """The parts of a judge as they were asked for. An embedder counts only when the other judge has one too: what
+    compares no embeddings does not rest on it, and what does says so in its pin."""
+    kept = {part: spec for part, spec in specs.items() if part != EMBEDDER or part in beside}
+    return {part: spec.model_copy(update={"resolved": None}) for part, spec in kept.items()}
 
 
 def _settings(metrics: Mapping[str, MetricPin], options: Options) -> str:

@@ -14,9 +14,11 @@ from judgekit.judge.layout import TEMPLATE, VERSION
 from judgekit.metrics import Metric
 from judgekit.prompts import Prompts
 from judgekit.records import MetricPin, Need, Options
-from judgekit.tasks import asks, bearing, entities, refusal, rubric, split, sufficiency, verify
+from judgekit.tasks import asks, bearing, entities, refusal, reverse, rubric, split, sufficiency, verify
 from judgekit.wire import JudgeSpec, digest
 
+#: The part of a judge that embeds texts.
+EMBEDDER = "embedder"
 #: How texts are segmented and claims are traced; raised when that changes what is asked.
 SPLITTER = 1
 
@@ -30,6 +32,7 @@ _TEMPLATES: dict[Need, tuple[str, ...]] = {
     Need.SUFFICIENCY: sufficiency.TEMPLATES,
     Need.ENTITIES: entities.TEMPLATES,
     Need.RUBRIC: rubric.TEMPLATES,
+    Need.REVERSE_QUESTIONS: reverse.TEMPLATES,
 }
 
 
@@ -48,18 +51,24 @@ def pins_of(
     templates: Mapping[str, str],
 ) -> dict[str, MetricPin]:
     """Metric name -> its pin. `specs` and `dialects` by part of the judge, `templates` as from `templates_of`."""
-    judge: dict[str, JsonValue] = {
+    judge: dict[str, list[JsonValue]] = {
         part: [spec.judge_id, dialects.get(part, {}).get("format")] for part, spec in specs.items()
     }
     return {
         metric.name: MetricPin(
-            pin=digest([judge, _rests_on(metric, templates, options), metric.options]),
+            pin=digest([_asked(metric, judge), _rests_on(metric, templates, options), metric.options]),
             version=metric.version,
             lower_is_better=metric.lower_is_better,
             options=metric.options,
         )
         for metric in metrics
     }
+
+
+def _asked(metric: Metric, judge: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """The parts of the judge behind a metric: an embeddings model is behind those alone that compare embeddings."""
+    embeds = Need.REVERSE_QUESTIONS in metric.needs
+    return {part: who for part, who in judge.items() if embeds or part != EMBEDDER}
 
 
 def _rests_on(metric: Metric, templates: Mapping[str, str], options: Options) -> dict[str, JsonValue]:

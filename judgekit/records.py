@@ -526,9 +526,9 @@ class Options(Record):
     """How samples are taken apart and asked about; part of every metric's pin.
 
     split: `claims` are extracted by the judge, or the `segments` themselves are judged. citation_base: whether `[1]` or
-    `[0]` is the first context; `auto` is 0 only when `[0]` occurs. evidence: `required` lets a judge that writes text say
-    `supported` only with a quote that stands in the sources; `shown` only shows what it quoted. The limits say how much
-    goes into one call.
+    `[0]` is the first context; `auto` is 0 only when `[0]` occurs. evidence: with `required`, a judge that writes text
+    supports a claim only by a quote that stands in the sources; with `shown` its quotes are only shown. The limits say
+    how much goes into one call.
     """
 
     split: Literal["claims", "segments"] = "claims"

@@ -28,6 +28,7 @@ from judgekit.records import (
     Context,
     Criterion,
     Fault,
+    Likeness,
     Need,
     Options,
     Rating,
@@ -48,8 +49,10 @@ from judgekit.tasks import (
     bearing,
     entities,
     in_groups,
+    likeness,
     refusal,
     relevance,
+    reverse,
     rubric,
     sources_of,
     split,
@@ -97,6 +100,9 @@ async def judge_samples(
 
 async def judge_sample(sample: Sample, *, judge: Judge, metrics: Sequence[Metric], options: Options) -> Result:
     """The whole way of one sample. Only what stops a run is raised; any other failure is kept in the result."""
+    for metric in metrics:
+        if Need.REVERSE_QUESTIONS in metric.needs:
+            judge.embedder_for(metric.name)  # said before anything is paid for
     desk = _Desk(judge, options)
     try:
         case = await _judged(sample, desk=desk, metrics=metrics)
@@ -139,6 +145,7 @@ async def _judged(sample: Sample, *, desk: _Desk, metrics: Sequence[Metric]) -> 
         of_known = start(_claims(desk, sample, REFERENCE, of_reference if Need.REFERENCE_CLAIMS in needs else ()))
         asked = start(_asks(desk, sample, needs))
         named = start(_entities(desk, sample, needs))
+        alike = start(_likenesses(desk, sample, needs))
         ratings = start(_ratings(desk, sample, needs))
         own = start(_rubrics(desk, sample, metrics))
     answer_side, reference_side = of_answer.result(), of_known.result()
@@ -151,6 +158,7 @@ async def _judged(sample: Sample, *, desk: _Desk, metrics: Sequence[Metric]) -> 
         invented_claims=(*answer_side.invented, *reference_side.invented),
         asks=asked.result(),
         entities=named.result(),
+        likenesses=alike.result(),
         ratings=(*ratings.result(), *own.result()),
     )
     async with _at_once() as start:
@@ -274,6 +282,22 @@ async def _entities(desk: _Desk, sample: Sample, needs: frozenset[Need]) -> tupl
     if found is None:
         cause = next((answer.cause for answer in answers.values() if answer.cause), "invented")
         desk.faults.append(Fault(stage="entities", cause=cause, message=sample.reference))
+    return found
+
+
+async def _likenesses(desk: _Desk, sample: Sample, needs: frozenset[Need]) -> tuple[Likeness, ...] | None:
+    """The questions that the answer answers, compared with the one that was asked; None when they could not be had."""
+    if Need.REVERSE_QUESTIONS not in needs or not sample.answer.strip() or not sample.question.strip():
+        return None
+    answers = await desk.ask(reverse.request(desk.judge.prompts, sample.answer))
+    questions = reverse.read(answers)
+    if questions is None:
+        cause = next((answer.cause for answer in answers.values() if answer.cause), "empty")
+        desk.faults.append(Fault(stage="reverse questions", cause=cause, message=sample.answer))
+        return None
+    found = likeness.read(await desk.ask(likeness.request(sample.question, questions)), questions)
+    lost = [one for one in found if one.cosine is None]
+    desk.faults += [Fault(stage="embeddings", cause=one.cause or "missing", message=one.text) for one in lost]
     return found
 
 

@@ -89,7 +89,13 @@ class Texts(_Question):
     kind: Literal["texts"] = "texts"
 
 
-Question = Annotated[Choice | Grade | YesNo | Texts, Field(discriminator="kind")]
+class Vector(_Question):
+    """An embedding of `text`. Only an embeddings model, or a script, can answer it."""
+
+    kind: Literal["vector"] = "vector"
+
+
+Question = Annotated[Choice | Grade | YesNo | Texts | Vector, Field(discriminator="kind")]
 
 
 class JudgeRequest(Wire):
@@ -126,15 +132,16 @@ class Quote(Wire):
 
 
 class Answer(Wire):
-    """The answer to one question: a label (`yes`/`no` for yes/no questions) or, for an extraction, texts.
+    """The answer to one question: a label (`yes`/`no` for yes/no questions), the texts of an extraction, or a vector.
 
     `reason` is what the judge wrote for a label, where the question asked for it.
-    Where the judge failed both are None and `cause` says why; `raw` then keeps what it wrote.
+    Where the judge failed all are None and `cause` says why; `raw` then keeps what it wrote.
     """
 
     id: str
     label: str | None = None
     texts: tuple[str, ...] | None = None
+    vector: tuple[float, ...] | None = None
     probabilities: dict[str, float] | None = None
     quote: Quote | None = None
     reason: str | None = None
@@ -144,7 +151,7 @@ class Answer(Wire):
 
     @property
     def is_answered(self) -> bool:
-        return self.label is not None or self.texts is not None
+        return self.label is not None or self.texts is not None or self.vector is not None
 
 
 class JudgeReply(Wire):

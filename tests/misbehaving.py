@@ -10,6 +10,7 @@
 A `Reply` is a value; its fields say what goes wrong, and `dataclasses.replace` (or the makers below) changes them:
 
     chat(text, model=, finish=, usage=, ...)      a chat completion
+    embeddings(vectors, model=)                   a reply of /v1/embeddings
     answer(value, status=)                        any JSON
     error(status, message, code=, type=, param=)  an error as OpenAI writes it
     html(status)                                  an error page
@@ -103,6 +104,11 @@ def chat(
         "system_fingerprint": fingerprint,
     }
     return answer(value, headers=headers)
+
+
+def embeddings(vectors: Sequence[object], *, model: str = "e") -> Reply:
+    data = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
+    return answer({"object": "list", "data": data, "model": model, "usage": {"prompt_tokens": 4, "total_tokens": 4}})
 
 
 def error(

@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from misbehaving import Reply, Request, chat
+from misbehaving import Reply, Request, chat, embeddings
 
 from judgekit import Judge, Scripted
-from judgekit.wire import Choice, JudgeRequest, Texts
+from judgekit.wire import Choice, JudgeRequest, Texts, Vector
 
 Form = Literal["text", "typed", "probabilities"]
 Labels = Mapping[str, str] | Callable[[str, Sequence[str]], str]
@@ -47,6 +47,7 @@ class Truth:
     bears: Callable[[str], bool] = lambda _claim: True
     sufficient: str = "yes"
     meets: Mapping[str, str] = field(default_factory=dict)
+    reversed: Callable[[str], Sequence[str]] = lambda answer: [f"What of {answer}?", "What else?"]
     names: Callable[[str], Sequence[str]] = lambda text: re.findall(r"\d+|[A-Z]\w+", text)
     refuses: bool = False
 
@@ -68,6 +69,10 @@ class Truth:
         self, task: str, name: str, text: str, sources: Mapping[int, str], request: JudgeRequest
     ) -> Any:
         match task:
+            case "reverse":
+                return list(self.reversed(json.loads(request.input.partition(": ")[2])))
+            case "likeness":
+                return vector_of(text)
             case "split":
                 return self.claims(text)
             case "verify":
@@ -93,6 +98,11 @@ class Truth:
         raise AssertionError(f"nobody taught this judge to answer {task!r}")
 
 
+def vector_of(text: str) -> list[float]:
+    """An embedding that says which letters are in the text."""
+    return [1.0 + text.lower().count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"]
+
+
 def spoken(text: str) -> str:
     """The text inside the quotes of a question; a label such as `[1]` as it is."""
     return json.loads(text) if text.startswith('"') else text
@@ -109,7 +119,7 @@ def as_text(request: JudgeRequest, said: Mapping[str, Any]) -> str:
             label = said[question.id]
             quote = " ".join(json.loads(text).split()[:6]) if label != "unsupported" else ""
             written[question.id] = {"label": label, "source": number if quote else "none", "quote": quote}
-        elif not isinstance(question, Texts) and question.explain and question.id in said:
+        elif not isinstance(question, Texts | Vector) and question.explain and question.id in said:
             written[question.id] = {"reason": f"It is {said[question.id]}.", "label": said[question.id]}
     return json.dumps(written, ensure_ascii=False)
 
@@ -118,7 +128,7 @@ def as_probabilities(request: JudgeRequest, said: Mapping[str, Any]) -> dict[str
     """Typed answers with a probability for each option: 0.9 for the one that is meant, the rest shared out."""
     found = dict(said)
     for question in request.questions:
-        if isinstance(question, Texts) or question.id not in said:
+        if isinstance(question, Texts | Vector) or question.id not in said:
             continue
         others = [option.value for option in question.options if option.value != said[question.id]]
         found[question.id] = {said[question.id]: 0.9, **{value: 0.1 / len(others) for value in others}}
@@ -195,6 +205,10 @@ def forbidden() -> ScriptedJudge:
 
 def request_of(body: Mapping[str, Any]) -> JudgeRequest:
     """The typed request that a chat completion asks, as far as a Truth needs it: read back from prompt and schema."""
+    if "input" in body:
+        names = ["asked", *(f"other{n}" for n in range(1, len(body["input"])))]
+        texts = [{"kind": "vector", "id": i, "ask": "", "text": t} for i, t in zip(names, body["input"], strict=True)]
+        return JudgeRequest.model_validate({"task": "likeness", "role": "", "input": "", "questions": texts})
     user = body["messages"][1]["content"]
     items = dict(_ITEM.findall(user))
     questions: list[dict[str, Any]] = []
@@ -209,14 +223,14 @@ def request_of(body: Mapping[str, Any]) -> JudgeRequest:
                 one["quote_from"] = [value for value in shape["properties"]["source"]["enum"] if value != "none"]
         questions.append(one)
     task = _task(questions, user)
-    shown = user if task not in ("asks", "entities") else user.partition("\n")[0]
+    shown = user if task not in ("asks", "entities", "reverse") else user.partition("\n")[0]
     return JudgeRequest.model_validate({"task": task, "role": "", "input": shown, "questions": questions})
 
 
 def _task(questions: Sequence[Mapping[str, Any]], user: str) -> str:
     first = questions[0]
     if first["kind"] == "texts":
-        return {"q": "asks", "names": "entities"}.get(first["id"], "split")
+        return {"q": "asks", "names": "entities", "questions": "reverse"}.get(first["id"], "split")
     if "quote_from" in first:
         return "verify"
     if re.fullmatch(r"c\d+", first["id"]):
@@ -229,6 +243,8 @@ def over_http(truth: Truth, **reply: Any) -> Callable[[Request], Reply]:
 
     def handle(request: Request) -> Reply:
         asked = request_of(request.body)
+        if asked.task == "likeness":
+            return embeddings(list(truth.answer(asked).values()), model=request.body["model"])
         return chat(as_text(asked, truth.answer(asked)), **{"model": request.body["model"], **reply})
 
     return handle

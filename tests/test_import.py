@@ -104,7 +104,7 @@ def test_a_run_talks_to_its_judge_and_writes_into_its_folder_and_nowhere_else(tm
             """
             import judgekit
             sys.addaudithook(watch)
-            judge = judgekit.Judge("m", base_url=sys.argv[2])
+            judge = judgekit.Judge("m", base_url=sys.argv[2], embedding_model="e")
             run = judgekit.judge_log(sys.argv[3], out=sys.argv[4], judge=judge, metrics=list(judgekit.METRICS))
             run.summary()
             assert not any(result.faults for result in run)

@@ -619,7 +619,7 @@ def test_helpers_read_back_what_was_asked() -> None:
         return over_http(scripted.truth)(request)
 
     async def work(url: str) -> Result:
-        async with jk.Judge("m", base_url=url) as judge:
+        async with jk.Judge("m", base_url=url, embedding_model="e") as judge:
             return await jk.ascore(**given, judge=judge, metrics=list(METRICS))
 
     with Server(handle) as server:

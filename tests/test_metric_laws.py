@@ -10,7 +10,19 @@ from metric_cases import S, a_case, a_claim, a_sample, judged, ratings
 from judgekit.metrics import METRICS, CitationRecall, CitationSupport, Metric
 from judgekit.metrics.means import harmonic_mean
 from judgekit.metrics.ranking import average_precision_bounds
-from judgekit.records import ANSWER, REFERENCE, THE_ANSWER, THE_REFERENCE, Ask, Case, Check, Label, Reason, Score
+from judgekit.records import (
+    ANSWER,
+    REFERENCE,
+    THE_ANSWER,
+    THE_REFERENCE,
+    Ask,
+    Case,
+    Check,
+    Label,
+    Likeness,
+    Reason,
+    Score,
+)
 
 ALL: tuple[Metric, ...] = tuple(METRICS.values())
 LABELS = [label for label in Label if label is not Label.UNJUDGED]
@@ -76,7 +88,10 @@ def unjudged_cases(draw) -> Case:
     empty = [side for side, text in ((ANSWER, sample.answer), (REFERENCE, sample.reference)) if not text]
     made = [claim for claim in made if claim.side not in (*unsplit, *empty)]
     named = draw(st.sampled_from([(), ("one",), ("Two", "four"), ("one", "two", "six")]))
-    return a_case(sample, made=made, rated=given_ratings, asks=asks, unsplit=unsplit, entities=named)
+    cosines = draw(st.lists(st.sampled_from([-0.5, 0.0, 0.5, 1.0]), min_size=1, max_size=3))
+    alike = tuple(Likeness(text=f"question {n}", cosine=cosine) for n, cosine in enumerate(cosines))
+    known = {"asks": asks, "entities": named, "likenesses": alike}
+    return a_case(sample, made=made, rated=given_ratings, unsplit=unsplit, **known)
 
 
 @st.composite
@@ -98,7 +113,8 @@ def with_holes(case: Case, rng: random.Random) -> Case:
     ]
     left = [r.having(label=None) if rng.random() < 0.3 else r for r in case.ratings if rng.random() < 0.8]
     named = case.entities if rng.random() < 0.7 else None
-    return case.having(verdicts=tuple(verdicts), ratings=tuple(left), entities=named)
+    alike = tuple(one if rng.random() < 0.7 else one.having(cosine=None) for one in case.likenesses or ())
+    return case.having(verdicts=tuple(verdicts), ratings=tuple(left), entities=named, likenesses=alike)
 
 
 @law

@@ -118,7 +118,7 @@ def test_a_replay_is_the_run_byte_for_byte_whatever_the_concurrency(
     tape = tmp_path / "tape.jsonl"
 
     async def record(url: str) -> None:
-        async with jk.Judge("m", base_url=url) as judge:
+        async with jk.Judge("m", base_url=url, embedding_model="e") as judge:
             judge.record()
             await jk.ajudge_log(log, out=tmp_path / "live", judge=judge, metrics=list(METRICS))
             judge.write_cassette(tape)

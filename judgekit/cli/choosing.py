@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from judgekit.errors import InputError
 from judgekit.judge import Judge
 from judgekit.metrics import METRICS, Metric, Rubric, metrics_of
+from judgekit.records import Need
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,6 +40,11 @@ def judge_options(command: F) -> F:
             metavar="URL",
             envvar=["JUDGEKIT_BASE_URL", "OPENAI_BASE_URL"],
             help="OpenAI-compatible endpoint, up to and including /v1.",
+        ),
+        click.option(
+            "--embedding-model",
+            metavar="MODEL",
+            help="Embeddings model of the same endpoint, for answer_relevance_embedding.",
         ),
         click.option(
             "--api-key-env",
@@ -70,6 +76,7 @@ def judge_of(
     *,
     model: str | None,
     base_url: str | None,
+    embedding_model: str | None,
     api_key_env: str,
     api_key_file: Path | None,
     params: Iterable[str],
@@ -102,6 +109,7 @@ def judge_of(
     judge = Judge(
         model,
         base_url=base_url,
+        embedding_model=embedding_model,
         api_key=_key(api_key_env, api_key_file),
         params={**dict(map(_pair, params)), **dict.fromkeys(unset)},
         timeout=timeout,
@@ -148,9 +156,13 @@ def mapping_of(pairs: Iterable[str]) -> dict[str, str]:
 def metrics_chosen(
     listed: Iterable[str], settings: Iterable[str], *, default: Iterable[str | Metric], rubrics: Iterable[str] = ()
 ) -> tuple[Metric, ...]:
-    """The metrics of `--metrics a,b` and `--rubric name=criterion`, with `--set metric.option=value` applied."""
+    """The metrics of `--metrics a,b` and `--rubric name=criterion`, with `--set metric.option=value` applied.
+
+    `all` leaves out what needs an embeddings model, which not every endpoint has.
+    """
     names = [name.strip() for text in listed for name in text.split(",") if name.strip()]
-    known: list[str | Metric] = [*METRICS] if names == ["all"] else [*names] or list(default)
+    every = [metric for metric in METRICS.values() if Need.REVERSE_QUESTIONS not in metric.needs]
+    known: list[str | Metric] = [*every] if names == ["all"] else [*names] or list(default)
     chosen = {metric.name: metric for metric in metrics_of([*known, *map(_rubric, rubrics)])}
     for text in settings:
         target, equals, value = text.partition("=")

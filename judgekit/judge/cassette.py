@@ -28,7 +28,8 @@ class Voice(NamedTuple):
 
 
 class Cassette(NamedTuple):
-    """`voices` by part (`extractor`, `decider`; one entry when one judge does both), and the stored rows by key."""
+    """`voices` by part (`extractor`, `decider`, `embedder`; one entry when one judge does all), and the stored rows by
+    key."""
 
     voices: Mapping[str, Voice]
     rows: Mapping[str, str]

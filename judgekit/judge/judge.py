@@ -15,10 +15,12 @@ from judgekit.judge import cassette as cassettes
 from judgekit.judge.asking import Asked, Asker, Meter
 from judgekit.judge.backend import Backend
 from judgekit.judge.chat import ChatBackend
+from judgekit.judge.embedding import FORM as EMBEDDINGS
+from judgekit.judge.embedding import EmbeddingBackend
 from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.store import Store
 from judgekit.prompts import Prompts, prompts_of
-from judgekit.wire import JudgeRequest, JudgeSpec, Texts
+from judgekit.wire import JudgeRequest, JudgeSpec, Texts, Vector
 
 #: Sent unless told otherwise: the same question should get the same answer.
 DEFAULT_PARAMS: Final[Mapping[str, JsonValue]] = {"temperature": 0, "seed": 7, "max_tokens": 2048}
@@ -40,6 +42,18 @@ def _params(own: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     return {name: value for name, value in {**usual, **own}.items() if value is not None}
 
 
+def _embedder(model: str | Backend | None, endpoint: Endpoint | None) -> Backend | None:
+    """The backend that embeds texts: a model of the judge's own endpoint, or what was given."""
+    if not isinstance(model, str):
+        return model
+    if endpoint is None:
+        raise InputError(
+            f"embedding_model={model!r} needs the endpoint that serves it; give a model with its base_url, or an "
+            "embeddings backend"
+        )
+    return EmbeddingBackend(JudgeSpec(model=model, base_url=endpoint.public_url, form=EMBEDDINGS), endpoint)
+
+
 class Judge:
     """One pinned judge: a model on an OpenAI-compatible endpoint, or a backend of your own.
 
@@ -49,6 +63,8 @@ class Judge:
     params: request parameters, on top of temperature 0, seed 7 and max_tokens 2048; None unsets one.
     decider: another backend for the typed questions (a decision model, a classifier, a script); `model` then only
     splits texts into claims.
+    embedding_model: the model of `base_url` that embeds texts, or another backend for that; only what compares
+    embeddings needs one. A backend of your own given as `model` is asked for vectors too, unless told otherwise.
     cache: folder where paid replies are kept and found again; None keeps them in memory, or beside a run.
     prompts: folder whose *.j2 files replace the shipped ones of the same name.
     timeout: seconds for one attempt, whole. concurrency: requests in flight at most.
@@ -66,6 +82,7 @@ class Judge:
         params: Mapping[str, JsonValue] | None = None,
         headers: Mapping[str, str] | None = None,
         decider: Backend | None = None,
+        embedding_model: str | Backend | None = None,
         cache: str | Path | None = None,
         prompts: str | Path | None = None,
         timeout: float = 120.0,
@@ -75,6 +92,7 @@ class Judge:
         self.prompts: Prompts = prompts_of(Path(prompts) if prompts is not None else None)
         self.concurrency = concurrency
         self.is_replay = False
+        endpoint: Endpoint | None = None
         if isinstance(model, str):
             if base_url is None:
                 raise InputError(f"Judge({model!r}) needs the endpoint that serves it: base_url='http://.../v1'")
@@ -92,6 +110,10 @@ class Judge:
         self._store = Store(Path(cache) if cache is not None else None, on_message=_warn)
         self._extractor = Asker(model, self._store)
         self._decider = self._extractor if decider is None or decider is model else Asker(decider, self._store)
+        embedder = _embedder(embedding_model, endpoint)
+        self._embedder: Asker | None = None if isinstance(model, ChatBackend) else self._extractor
+        if embedder is not None and embedder is not model:
+            self._embedder = Asker(embedder, self._store)
 
     @classmethod
     def replay(cls, path: str | Path, *, prompts: str | Path | None = None) -> Judge:
@@ -99,11 +121,19 @@ class Judge:
         tape = cassettes.read(Path(path))
         voices: dict[str, Backend] = {}
         for part, voice in tape.voices.items():
+            if part == "embedder" and voice.spec.form == EMBEDDINGS:
+                voices[part] = EmbeddingBackend(voice.spec, None)
+                continue
             if voice.spec.form != "chat":
                 raise InputError(f"{path}: its {part} speaks {voice.spec.form!r}, which cannot be replayed")
             voices[part] = ChatBackend(voice.spec, None, prompts_of(Path(prompts) if prompts is not None else None))
             voices[part].learn(voice.dialect)
-        judge = cls(voices["extractor"], decider=voices.get("decider"), prompts=prompts)
+        judge = cls(
+            voices["extractor"],
+            decider=voices.get("decider"),
+            embedding_model=voices.get("embedder"),
+            prompts=prompts,
+        )
         judge.load(tape.rows)
         return judge
 
@@ -122,8 +152,12 @@ class Judge:
 
     @property
     def _parts(self) -> dict[str, Asker]:
-        both = {"extractor": self._extractor, "decider": self._decider}
-        return both if self._decider is not self._extractor else {"extractor": self._extractor}
+        parts = {"extractor": self._extractor}
+        if self._decider is not self._extractor:
+            parts["decider"] = self._decider
+        if self._embedder is not None and self._embedder is not self._extractor:
+            parts["embedder"] = self._embedder
+        return parts
 
     @property
     def specs(self) -> dict[str, JudgeSpec]:
@@ -162,10 +196,22 @@ class Judge:
                 self._parts[part].pin(spec)
 
     async def ask(self, request: JudgeRequest, *, repeat: int = 0) -> Asked:
-        """Ask typed questions; extractions go to the extractor, all else to the decider. See Asker.ask."""
+        """Ask typed questions: extractions go to the extractor, texts to be embedded to the embedder, all else to the
+        decider. See Asker.ask. Raises InputError when there is no embedder."""
+        if any(isinstance(question, Vector) for question in request.questions):
+            return await self.embedder_for(request.task).ask(request, repeat=repeat)
         writes = any(isinstance(question, Texts) for question in request.questions)
         asker = self._extractor if writes else self._decider
         return await asker.ask(request, repeat=repeat)
+
+    def embedder_for(self, what: str) -> Asker:
+        """The part that embeds texts. Raises InputError, naming what needs it, when there is none."""
+        if self._embedder is None:
+            raise InputError(
+                f"{what} needs embeddings, and this judge has no model for them: give Judge(..., embedding_model=...) "
+                f"or --embedding-model, or leave out {what}"
+            )
+        return self._embedder
 
     def record(self) -> None:
         """Note every reply that is used from now on, for `write_cassette`."""

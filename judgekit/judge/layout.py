@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from judgekit.prompts import Prompts, Quoted
-from judgekit.wire import Choice, Grade, JudgeRequest, Option, Question, Texts
+from judgekit.wire import Choice, Grade, JudgeRequest, Option, Question, Texts, Vector
 
 TEMPLATE = "chat"
 #: Raised when the same request is laid out otherwise: part of every metric's pin, as the templates are.
@@ -42,7 +42,7 @@ def messages(prompts: Prompts, request: JudgeRequest) -> list[JsonValue]:
 
 
 def _kind(question: Question) -> tuple[str, str, tuple[Option, ...], tuple[str, ...]]:
-    options = () if isinstance(question, Texts) else question.options
+    options = () if isinstance(question, Texts | Vector) else question.options
     return (question.kind, question.ask, options, tuple(_written(question)))
 
 
@@ -56,7 +56,7 @@ def _group(questions: Sequence[Question]) -> _Group:
 def _offered(question: Question) -> tuple[Option, ...]:
     """The options in the order in which they are shown: a grade's highest level first, for a model that hesitates
     takes what it reads first, and a context should not be thrown away by that."""
-    if isinstance(question, Texts):
+    if isinstance(question, Texts | Vector):
         return ()
     return question.options[::-1] if isinstance(question, Grade) else question.options
 
@@ -72,7 +72,7 @@ def _form(request: JudgeRequest) -> Quoted:
 
 
 def _shape(question: Question) -> str:
-    if isinstance(question, Texts):
+    if isinstance(question, Texts | Vector):
         return '["...", ...]'
     label = "|".join(option.value for option in _offered(question))
     written = _written(question)
@@ -89,7 +89,7 @@ def _written(question: Question) -> dict[str, str]:
     if isinstance(question, Choice) and question.quote_from:
         written["source"] = f"number of the source, or {NOWHERE}"
         written["quote"] = "words copied from that source"
-    if not isinstance(question, Texts) and question.explain:
+    if not isinstance(question, Texts | Vector) and question.explain:
         written["reason"] = "why, in one sentence"
     return written
 
@@ -100,7 +100,7 @@ def schema(request: JudgeRequest) -> dict[str, JsonValue]:
 
 
 def _property(question: Question) -> JsonValue:
-    if isinstance(question, Texts):
+    if isinstance(question, Texts | Vector):
         return {"type": "array", "items": {"type": "string"}}
     label: JsonValue = {"type": "string", "enum": [option.value for option in _offered(question)]}
     written: dict[str, JsonValue] = {name: {"type": "string"} for name in _written(question)}

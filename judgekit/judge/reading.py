@@ -11,10 +11,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, Final, NamedTuple
 
 from judgekit.judge.layout import NOWHERE
-from judgekit.wire import Answer, Choice, Grade, JudgeReply, JudgeRequest, Question, Quote, Texts
+from judgekit.wire import Answer, Choice, Grade, JudgeReply, JudgeRequest, Question, Quote, Texts, Vector
 
 _THINK_TAG = re.compile(r"<(/?)(?i:think|thinking|thought|reasoning)>|\[(/?)THINK\]|\u25c1(/?)think\u25b7")
 _ENVELOPES = ("answers", "verdicts", "results", "labels", "items", "output", "response")
@@ -283,6 +284,8 @@ def answer(question: Question, said: Any) -> Answer:
         return Answer(id=question.id, cause="contradictory_repeats")
     if isinstance(question, Texts):
         return _texts(question, said)
+    if isinstance(question, Vector):
+        return _vector(question, said)
     value = next((said[key] for key in _LABEL_KEYS if key in said), None) if isinstance(said, dict) else said
     allowed = tuple(option.value for option in question.options)
     label = label_of(value, allowed)
@@ -305,6 +308,14 @@ def _texts(question: Texts, said: Any) -> Answer:
     if len(texts) < len(items):
         return Answer(id=question.id, cause="invalid_list", raw=_written(said))
     return Answer(id=question.id, texts=texts)
+
+
+def _vector(question: Vector, said: Any) -> Answer:
+    numbers = said if isinstance(said, list | tuple) else []
+    is_sound = all(isinstance(n, int | float) and not isinstance(n, bool) and isfinite(n) for n in numbers)
+    if not is_sound or not any(numbers):  # nothing is like the vector of zeros, and nothing unlike
+        return Answer(id=question.id, cause="invalid_vector", raw=_written(said))
+    return Answer(id=question.id, vector=tuple(map(float, numbers)))
 
 
 def _text(item: Any) -> Any:
@@ -346,7 +357,7 @@ def _spelled(text: str) -> str:
 
 
 def _reason(question: Question, said: Any) -> str | None:
-    if isinstance(question, Texts) or not question.explain or not isinstance(said, dict):
+    if isinstance(question, Texts | Vector) or not question.explain or not isinstance(said, dict):
         return None
     reason = said.get("reason")
     return (_short(" ".join(reason.split())) or None) if isinstance(reason, str) else None

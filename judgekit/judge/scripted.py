@@ -11,10 +11,10 @@ from pydantic import JsonValue
 
 from judgekit.judge import reading
 from judgekit.judge.backend import Body
-from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, Question, Texts, canonical
+from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, Question, Texts, Vector, canonical
 
 #: What a script may return: the text of a chat reply; or typed answers by question id, each a label, a list of texts,
-#: probabilities by label, or an Answer. An exception it raises is the failure of that call.
+#: a list of numbers, probabilities by label, or an Answer. An exception it raises is the failure of that call.
 Said: TypeAlias = str | JudgeReply | Mapping[str, Any]
 Script: TypeAlias = Callable[[JudgeRequest], Said | Awaitable[Said]]
 
@@ -81,7 +81,7 @@ def _typed(question: Question, said: Any) -> Answer:
         return Answer(id=question.id, cause="missing")
     if isinstance(said, dict) and said.get("id") == question.id:
         return Answer.model_validate(said)
-    if isinstance(said, dict) and not isinstance(question, Texts):
+    if isinstance(said, dict) and not isinstance(question, Texts | Vector):
         allowed = [option.value for option in question.options]
         if not said or not set(said) <= set(allowed) or not all(_is_probability(value) for value in said.values()):
             return Answer(id=question.id, cause="invalid_label", raw=canonical(said))

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from judgekit.errors import InputError
 from judgekit.metrics.answer_correctness import AnswerCorrectness, AnswerPrecision, AnswerRecall
 from judgekit.metrics.answer_relevance import AnswerRelevance
+from judgekit.metrics.answer_relevance_embedding import AnswerRelevanceEmbedding
 from judgekit.metrics.attribution import (
     ATTRIBUTION,
     ChunkAttribution,
@@ -42,6 +43,7 @@ __all__ = [
     "AnswerPrecision",
     "AnswerRecall",
     "AnswerRelevance",
+    "AnswerRelevanceEmbedding",
     "ChunkAttribution",
     "CitationPrecision",
     "CitationPrecisionGraded",
@@ -86,6 +88,7 @@ _IN_READING_ORDER: tuple[Metric, ...] = (
     ContextRelevance(),
     ContextSufficiency(),
     AnswerRelevance(),
+    AnswerRelevanceEmbedding(),
     AnswerCorrectness(),
     AnswerPrecision(),
     AnswerRecall(),

@@ -1,0 +1,90 @@
+"""Embeddings of an OpenAI-compatible endpoint, as a backend: texts out, one vector for each back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import JsonValue
+
+from judgekit.errors import CassetteMiss, ServerFailed
+from judgekit.judge import reading
+from judgekit.judge.backend import Body
+from judgekit.judge.endpoint import Endpoint
+from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, canonical
+
+PATH = "/embeddings"
+FORM = "embeddings"
+
+
+class EmbeddingBackend:
+    """An embeddings model behind an endpoint. Without one it replays: whatever is not stored is a CassetteMiss.
+
+    Numbers are kept to six digits, which is more than two runs of a model agree in.
+    """
+
+    def __init__(self, spec: JudgeSpec, endpoint: Endpoint | None) -> None:
+        self._spec = spec
+        self._endpoint = endpoint
+
+    @property
+    def spec(self) -> JudgeSpec:
+        return self._spec
+
+    @property
+    def dialect(self) -> dict[str, JsonValue]:
+        return {}
+
+    def learn(self, dialect: Mapping[str, JsonValue]) -> None:
+        """Nothing to learn: there is one way to ask."""
+
+    def prepare(self, request: JudgeRequest) -> Body:
+        return {"model": self._spec.model, "input": [question.text for question in request.questions]}
+
+    async def send(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
+        if self._endpoint is None:
+            raise CassetteMiss(
+                f"the cassette holds no reply to: {request.task} with {', '.join(request.ids)}; the log, the metrics "
+                "or the model changed since it was recorded; record it again with --record"
+            )
+        body = self.prepare(request)
+        data: Mapping[str, Any] = await self._endpoint.post(PATH, body)
+        vectors = _vectors(data.get("data"), len(request.questions))
+        if vectors is None:
+            shown = self._endpoint.shown(str(data))
+            raise ServerFailed(f"{self._spec.base_url}{PATH} answered without one vector for each text: {shown}")
+        model, usage = data.get("model"), data.get("usage")
+        tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else 0
+        return body, JudgeReply(
+            text=canonical(vectors),
+            finish="stop",
+            model=model if isinstance(model, str) and model else None,
+            prompt_tokens=tokens if type(tokens) is int and tokens > 0 else 0,
+        )
+
+    def read(self, request: JudgeRequest, reply: JudgeReply) -> dict[str, Answer]:
+        try:
+            vectors = json.loads(reply.text or "")
+        except ValueError:
+            vectors = None
+        said = vectors if isinstance(vectors, list) else []
+        return {question.id: reading.answer(question, one) for question, one in zip(request.questions, said)}  # noqa: B905 - what is missing is missing
+
+    async def close(self) -> None:
+        if self._endpoint is not None:
+            await self._endpoint.close()
+
+
+def _vectors(data: object, count: int) -> list[list[float]] | None:
+    """The vectors in the order of the texts, which the entries' `index` tells; None when there is not one for each."""
+    entries = [entry for entry in data if isinstance(entry, dict)] if isinstance(data, list) else []
+    found = {entry.get("index", place): entry.get("embedding") for place, entry in enumerate(entries)}
+    listed = [found.get(place) for place in range(count)]
+    if len(entries) != count or not all(isinstance(vector, list) and all(map(_is_number, vector)) for vector in listed):
+        return None
+    return [[float(f"{number:.6g}") for number in vector] for vector in listed if vector is not None]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
