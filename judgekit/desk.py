@@ -1,0 +1,109 @@
+"""Asking the judge on behalf of one sample: what does not fit one call is asked in parts, and the bill is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from judgekit.errors import RequestTooLong
+from judgekit.judge import Judge
+from judgekit.judge.asking import Call
+from judgekit.records import THE_ANSWER, THE_REFERENCE, Claim, Context, Fault, Options, Sample, Usage, Verdict
+from judgekit.tasks import Source, sources_of, verify
+from judgekit.together import all_of
+from judgekit.wire import Answer, JudgeRequest
+
+T = TypeVar("T")
+
+
+class Desk:
+    """Asks the judge on behalf of one sample, and keeps the bill and the faults."""
+
+    def __init__(self, judge: Judge, options: Options) -> None:
+        self.judge = judge
+        self.options = options
+        self.faults: list[Fault] = []
+        self._calls: dict[str, Call] = {}
+
+    @property
+    def usage(self) -> Usage:
+        calls = self._calls.values()
+        return Usage(
+            calls=len(calls),
+            prompt_tokens=sum(call.prompt_tokens for call in calls),
+            completion_tokens=sum(call.completion_tokens for call in calls),
+        )
+
+    async def ask(self, request: JudgeRequest) -> dict[str, Answer]:
+        """Answers by question id; when the input does not fit the judge, all of them failed as `too_long`."""
+        try:
+            return await self._asked(request)
+        except RequestTooLong as error:
+            return _too_long(request, error)
+
+    async def ask_items(self, build: Callable[[Sequence[T]], JudgeRequest], items: Sequence[T]) -> dict[str, Answer]:
+        """Answers about items, asked in halves when all of them do not fit one call."""
+        request = build(items)
+        try:
+            return await self._asked(request)
+        except RequestTooLong as error:
+            if len(items) == 1:
+                return _too_long(request, error)
+        middle = len(items) // 2
+        halves = await all_of(self.ask_items(build, half) for half in (items[:middle], items[middle:]))
+        return {**halves[0], **halves[1]}
+
+    async def verify(
+        self, sources: Sequence[Source], claims: Sequence[Claim], source_ids: tuple[str, ...]
+    ) -> list[Verdict]:
+        """Verdicts of claims against sources, in halves of the sources when they do not fit one call."""
+        request = verify.request(self.judge.prompts, sources, claims)
+        try:
+            answers = await self._asked(request)
+        except RequestTooLong as error:
+            halves = _halved(sources)
+            if halves is not None:
+                parts = await all_of(self.verify(half, claims, source_ids) for half in halves)
+                return [verify.merged(verdicts) for verdicts in zip(*parts, strict=True)]
+            answers = _too_long(request, error)
+        required = self.options.evidence == "required"
+        return verify.read(answers, sources, claims, source_ids, evidence_required=required)
+
+    async def _asked(self, request: JudgeRequest) -> dict[str, Answer]:
+        asked = await self.judge.ask(request)
+        self._calls.update((call.key, call) for call in asked.calls)
+        return asked.answers
+
+
+def _halved(sources: Sequence[Source]) -> tuple[Sequence[Source], Sequence[Source]] | None:
+    """The sources in two halves; a single one is cut at white space, None when that is too short to help."""
+    if len(sources) > 1:
+        middle = len(sources) // 2
+        return sources[:middle], sources[middle:]
+    halves = sources[0].halves
+    return ([halves[0]], [halves[1]]) if halves else None
+
+
+def _too_long(request: JudgeRequest, error: RequestTooLong) -> dict[str, Answer]:
+    return {i: Answer(id=i, cause=error.cause, raw=str(error)) for i in request.ids}
+
+
+def sources_for(sample: Sample, source_ids: tuple[str, ...]) -> list[Source]:
+    if source_ids == THE_REFERENCE:
+        return sources_of([Context(id=THE_REFERENCE[0], text=sample.reference or "")])
+    if source_ids == THE_ANSWER:
+        return sources_of([Context(id=THE_ANSWER[0], text=sample.answer)])
+    return sources_of(sample.context(source_id) for source_id in source_ids)
+
+
+def in_windows(sources: Sequence[Source], most_chars: int) -> list[list[Source]]:
+    """Sources in groups of at most so many characters, in order; a single longer source is a group of its own."""
+    windows: list[list[Source]] = [[]]
+    room = most_chars
+    for source in sources:
+        if windows[-1] and len(source.text) > room:
+            windows.append([])
+            room = most_chars
+        windows[-1].append(source)
+        room -= len(source.text)
+    return windows
