@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from judgekit.cli import cli
+from judgekit.confidence import bracketed, interval_of_values
 from judgekit.errors import InputError
 
 ROWS: list[dict[str, Any]] = [
@@ -73,19 +74,40 @@ class TestALog:
 
     def test_the_summary_counts_what_every_mean_rests_on(self) -> None:
         found = json.loads(said("log.jsonl", "--measures", "mrr,map", "--k", "2", "--json"))
-        assert found["measures"]["rr@2"] == {"name": "mrr@2", "mean": 1 / 3, "n": 3, "undefined": {"no_labels": 1}}
+        assert found["measures"]["rr@2"] == {
+            "name": "mrr@2",
+            "mean": 1 / 3,
+            "n": 3,
+            "undefined": {"no_labels": 1},
+            "interval": interval_of_values([1, 0, 0]).model_dump(),
+        }
         assert found["measures"]["ap@2"]["undefined"] == {"no_labels": 1, "no_relevant": 1}
         assert found["calls"]["rr@2"]["n"] == 2
-        assert found["union"]["rr@2"] == {"name": "mrr@2", "mean": 1.0, "n": 1, "undefined": {}}
+        alone = interval_of_values([1]).model_dump()
+        assert (alone["low"], alone["reason"]) == (None, "needs >= 2 samples")
+        assert found["union"]["rr@2"] == {"name": "mrr@2", "mean": 1.0, "n": 1, "undefined": {}, "interval": alone}
         assert found["facts"]["fact_coverage@2"] == {
+            "name": "fact_coverage@2",
             "mean": 0.5,
+            "undefined": {"no_facts": 3},
+            "interval": alone,
             "pass_rate": 0.0,
+            "pass_rate_interval": alone,
             "passed": 0,
             "n": 1,
             "threshold": 0.9,
         }
         assert found["duplicate_contexts"] == {"rows": 2, "exact": 2, "near": 0}
         assert [row["id"] for row in found["worst"]] == ["q3", "q1"]  # q2 has nothing to find
+
+    def test_the_calls_of_one_row_are_one_unit(self) -> None:
+        calls = [{"contexts": [{"id": one}]} for one in "axa"]
+        rows_of = [{"id": n, "contexts": [], "relevance": ["a"], "retrievals": calls[:n]} for n in (1, 2, 3)]
+        write("calls.jsonl", rows_of)
+        found = json.loads(said("calls.jsonl", "--measures", "hit", "--json"))["calls"]["hit"]
+        assert found["n"] == 6
+        units = interval_of_values([1, 1, 0, 1, 0, 1], clusters=[1, 2, 2, 3, 3, 3])
+        assert (found["interval"], units.clusters) == (units.model_dump(), 3)
 
     def test_the_defaults_are_six_measures_at_5_and_10(self) -> None:
         names = list(json.loads(said("log.jsonl", "--json"))["measures"])
@@ -99,9 +121,16 @@ class TestALog:
         shown = said("log.jsonl", "--measures", "recall@5", "--worst", "1").splitlines()
         assert shown[:3] == [
             "4 queries; relevant from grade 1",
-            "mean       value     n  undefined",
-            "recall@5  0.3333     2  1 no labels, 1 no relevant",
+            "mean      value [95 %]             n  undefined",
+            "recall@5  0.3333 [0.00, 0.99]      2*  1 no labels, 1 no relevant",
         ]
+        for line in (
+            "fact_coverage: mean 0.5000 [-] of 1 (3 no facts); 0 of 1 reach 0.9 [-]",
+            "[ ]: interval for more queries like these",
+            "* small sample: fewer than 20 queries",
+            "[-]: no interval from fewer than 2 queries",
+        ):
+            assert line in shown
         assert shown[-2:] == ["lowest queries", "  q3: recall@5 0.0000"]
         assert (
             said("log.jsonl", "--measures", "recall@5", "--per-row").splitlines()[2]
@@ -146,15 +175,26 @@ class TestTrecFiles:
     def test_a_run_is_scored_and_a_missing_query_is_zero_and_listed(self) -> None:
         found = json.loads(said("--qrels", "qrels", "--run", "run", "--measures", "mrr,map,bpref", "--json"))
         assert found["missing"] == ["q3"]
-        assert found["measures"]["rr"] == {"name": "mrr", "mean": 0.5 / 3, "n": 3, "undefined": {}}
-        assert found["measures"]["ap"] == {"name": "map", "mean": 0.25, "n": 2, "undefined": {"no_relevant": 1}}
+        assert found["measures"]["rr"] == {
+            "name": "mrr",
+            "mean": 0.5 / 3,
+            "n": 3,
+            "undefined": {},
+            "interval": interval_of_values([0.5, 0, 0]).model_dump(),
+        }
+        assert (found["measures"]["ap"]["mean"], found["measures"]["ap"]["n"]) == (0.25, 2)
+        assert found["measures"]["ap"]["undefined"] == {"no_relevant": 1}
         assert "no result, counted as 0: q3" in said("--qrels", "qrels", "--run", "run")
 
     def test_what_a_reranker_can_move_and_what_it_cannot(self) -> None:
         both = ("--qrels", "qrels", "--before", "run", "--after", "reranked", "--measures", "recall,mrr", "--k", "1,2")
         shown = said(*both).splitlines()
         assert [line.split()[0] for line in shown if line.endswith("cannot move")] == ["recall@2"]
-        assert shown[1].split() == ["recall@1", "0.0000", "0.5000", "0.5000", "1", "0", "1", "of", "2"]
+        before, after = (bracketed(interval_of_values(values)) for values in ([0, 0], [1, 0]))
+        assert shown[1] == f"recall@1  0.0000 {before}  0.5000 {after}      2*  1 no relevant"
+        assert shown[7].split() == ["recall@1", "0.5000", *after.split(), "1", "0", "1", "of", "2"]
+        measures = json.loads(said(*both, "--json"))["measures"]
+        assert measures["recall@1"]["after_interval"] == interval_of_values([1, 0]).model_dump()
         move = rows(*both)["q1"]["measures"]["rr@2"]
         assert move == {"before": 0.5, "after": 1.0, "best": 1.0, "can_move": True}
         assert said(*both, "--per-row").splitlines()[1].startswith("q2: recall@1 0.0000 -> 0.0000 (cannot move)")

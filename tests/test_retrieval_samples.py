@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from judgekit.confidence import interval_of_values
 from judgekit.records import Context, Fact, Retrieval, Sample
 from judgekit.retrieval import (
     FactCoverage,
@@ -46,7 +47,7 @@ def test_a_fact_no_context_supplies_is_missing_and_so_is_one_below_the_cut_off()
 
 def test_the_pass_rate_is_another_number_than_the_mean_coverage() -> None:
     covered = [FactCoverage(value, (), ()) for value in (1.0, 2 / 3, 0.9, None)]
-    assert coverage_pass_rate(covered) == PassRate(2 / 3, 2, 3, 1)
+    assert coverage_pass_rate(covered) == PassRate(2 / 3, 2, 3, 1, interval_of_values([1, 0, 1]))
     assert coverage_pass_rate(covered, threshold=0.5).value == 1.0
     assert coverage_pass_rate([]).value is None
     for threshold in (0, 1.1):
@@ -191,6 +192,15 @@ def test_recall_is_pinned_at_the_number_of_candidates_and_not_at_the_cut_off_abo
         0,
     )
     assert (found.means["recall@20"].can_move, found.means["recall@20"].pinned) == (0, 1)
+
+
+def test_the_means_before_and_after_have_their_intervals_and_count_queries_without_a_value() -> None:
+    before = {"q": ["x", "a"], "r": ["b"], "s": ["c"]}
+    qrels = {"q": {"a": 1}, "r": {"b": 1}, "s": {"c": 0}}
+    mean = compare_rankings(before, {**before, "q": ["a", "x"]}, qrels, "ap").means["ap"]
+    assert (mean.before, mean.after, mean.n, mean.undefined) == (0.75, 1.0, 2, {"no_relevant": 1})
+    assert mean.before_interval == interval_of_values([0.5, 1])
+    assert mean.after_interval == mean.best_interval == interval_of_values([1, 1])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ import click
 from judgekit.cli.choosing import mapping_of
 from judgekit.errors import InputError
 from judgekit.formats import ranked, trec
-from judgekit.retrieval import Conventions, Measure, compare_rankings, evaluate, measures_of
+from judgekit.records import Need, Sample
+from judgekit.retrieval import Conventions, Measure, compare_rankings, evaluate, judged_sample, measures_of
+from judgekit.retrieval.judged import RELEVANT_FROM
 from judgekit.retrieval.names import split_names, with_cut
 from judgekit.retrieval.outcome import (
     lines,
@@ -26,6 +28,7 @@ from judgekit.retrieval.outcome import (
     rows,
     summary,
 )
+from judgekit.rundir import Run
 
 _DEFAULT = ("precision", "recall", "hit", "rr", "ap", "ndcg")
 _CUTS = "5,10"
@@ -41,7 +44,8 @@ _path = click.Path(path_type=Path)
 @click.option("--after", type=_path, help="The same after a reranker: what can move, and what did?")
 @click.option("--measures", "listed", multiple=True, metavar="A,B", help="Such as ndcg@10[exp2,judged], mrr, bpref.")
 @click.option("--k", "cuts", metavar="5,10", help="Cut-offs for names without @k.  [default: 5,10, if no --measures]")
-@click.option("--relevant-from", type=float, default=1, show_default=True, help="Lowest relevant grade.")
+@click.option("--judged", is_flag=True, help="LOG is a run's folder: its judge's grades (0..3) are the labels.")
+@click.option("--relevant-from", type=float, help="Lowest relevant grade.  [default: 1; with --judged 2]")
 @click.option(
     "--duplicates",
     type=click.Choice(["slot", "drop", "error"]),
@@ -72,7 +76,8 @@ def retrieval(
     after: Path | None,
     listed: tuple[str, ...],
     cuts: str | None,
-    relevant_from: float,
+    judged: bool,
+    relevant_from: float | None,
     duplicates: Any,
     ties: Any,
     zero_undefined: bool,
@@ -86,13 +91,14 @@ def retrieval(
     """Score rankings against labels; no judge is asked.
 
     A log's row needs contexts (in rank order, with ids) and relevance (id -> grade, or a list of ids); facts add
-    fact coverage. Instead of a log: --qrels and --run, in TREC's formats.
+    fact coverage. Instead of a log: --qrels and --run, in TREC's formats; or a run's folder with --judged.
     """
     _require_one_way(logs, qrels_file, run_file, before, after)
+    if judged and (len(logs) != 1 or pairs):
+        raise InputError("--judged takes one run's folder and no --map; give the folder that `judgekit run -o` wrote")
     measures, fact_cuts = _chosen(listed, cuts)
-    conventions = Conventions(
-        relevance_level=relevant_from, duplicates=duplicates, ties=ties, zero_undefined=zero_undefined
-    )
+    level = relevant_from if relevant_from is not None else RELEVANT_FROM if judged else 1
+    conventions = Conventions(relevance_level=level, duplicates=duplicates, ties=ties, zero_undefined=zero_undefined)
     if before and after:
         qrels, (first, second) = _read_pair(qrels_file, before, after, conventions, mapping_of(pairs))
         left_out = ignore_unlabelled or not qrels_file  # rows of a log may lack labels
@@ -109,9 +115,26 @@ def retrieval(
         )
         outcome = outcome_of_runs(evaluation, measures, conventions=conventions)
     else:
-        samples = ranked.read(logs, mapping_of(pairs))
-        outcome = outcome_of_log(samples, measures, conventions=conventions, fact_cuts=fact_cuts, pass_at=pass_at)
+        samples = _judged_samples(logs[0]) if judged else ranked.read(logs, mapping_of(pairs))
+        outcome = outcome_of_log(
+            samples, measures, conventions=conventions, fact_cuts=fact_cuts, pass_at=pass_at, is_judged=judged
+        )
     _print(summary(outcome, worst=worst), rows(outcome), lines(outcome, worst=worst), per_row=per_row, as_json=as_json)
+
+
+def _judged_samples(folder: Path) -> list[Sample]:
+    """The samples of a run with its judge's grades as labels."""
+    run = Run(folder)
+    was_asked = any(Need.RELEVANCE in metric.needs for metric in run.metrics)
+    samples = []
+    for result in run:
+        was_asked |= bool(result.case.rated("relevance"))  # for a metric of one's own, too
+        samples.append(judged_sample(result.case))
+    if not was_asked:
+        raise InputError(
+            f"{folder}: this run never asked how relevant the contexts are; judge the log with context_precision too"
+        )
+    return samples
 
 
 def _require_one_way(

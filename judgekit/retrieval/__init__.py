@@ -11,6 +11,7 @@ from judgekit.retrieval.facts import (
     stale_facts,
 )
 from judgekit.retrieval.inputs import UnusableType, UnusableValue
+from judgekit.retrieval.judged import judged_sample
 from judgekit.retrieval.logged import RowScores, score_sample, union_of
 from judgekit.retrieval.measure import Gap, Measure
 from judgekit.retrieval.names import MEASURES, measures_of
@@ -43,6 +44,7 @@ __all__ = [
     "duplicate_contexts",
     "evaluate",
     "fact_coverage",
+    "judged_sample",
     "measures_of",
     "score_ranking",
     "score_sample",

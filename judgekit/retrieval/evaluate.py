@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from types import MappingProxyType
 from typing import Any, get_args
 
+from judgekit.confidence import interval_of_values
+from judgekit.records import Interval
 from judgekit.retrieval.inputs import (
     Duplicates,
     Labels,
@@ -48,7 +50,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of one measure over `n` queries; the others are counted in `undefined`, by reason.
+    """The mean of one measure over `n` queries, and its interval; the others are counted in `undefined`, by reason.
 
     `name` is what the mean is called (`mrr@10`), `measure` what it is a mean of (`rr@10`).
     """
@@ -58,6 +60,7 @@ class Mean:
     value: float | None
     n: int
     undefined: Mapping[str, int]
+    interval: Interval
 
 
 @dataclass(frozen=True)
@@ -161,19 +164,30 @@ def evaluate(
     )
 
 
-def mean_of(measure: Measure, scores: Iterable[Scores]) -> Mean:
-    """The mean of one measure over scores that hold it; the order of the scores does not matter, to the last bit."""
+def mean_of(measure: Measure, scores: Iterable[Scores], *, clusters: Sequence[Hashable] | None = None) -> Mean:
+    """The mean of one measure over scores that hold it; the order of the scores does not matter, to the last bit.
+
+    `clusters` names what each of the scores belongs to, where they are no units of their own.
+    """
     name = str(measure)
-    defined: list[float] = []
-    undefined: Counter[str] = Counter()
-    for one in scores:
-        value = one.values[name]
-        if value is None:
-            undefined[str(one.gaps[name])] += 1
-        else:
-            defined.append(value)
+    values = [(one.values[name], one.gaps.get(name)) for one in scores]
+    return mean_of_values(values, measure=name, name=measure.mean_name, clusters=clusters)
+
+
+def mean_of_values(
+    values: Sequence[tuple[float | None, str | None]],
+    *,
+    measure: str,
+    name: str,
+    clusters: Sequence[Hashable] | None = None,
+) -> Mean:
+    """The mean of values, each of which is None with the reason why; `clusters` as in `mean_of`."""
+    defined = [value for value, _ in values if value is not None]
+    undefined = Counter(str(reason) for value, reason in values if value is None)
+    units = [unit for unit, (value, _) in zip(clusters, values, strict=True) if value is not None] if clusters else None
     mean = fsum(defined) / len(defined) if defined else None
-    return Mean(name, measure.mean_name, mean, len(defined), dict(sorted(undefined.items())))
+    interval = interval_of_values(defined, clusters=units)
+    return Mean(measure, name, mean, len(defined), dict(sorted(undefined.items())), interval)
 
 
 def notes_on(measures: Iterable[Measure], *, nonrelevant: int) -> tuple[str, ...]:

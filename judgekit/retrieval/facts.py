@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from judgekit.records import Context, Fact, Sample
+from judgekit.confidence import interval_of_values
+from judgekit.records import Context, Fact, Interval, Sample
 from judgekit.retrieval.inputs import UnusableValue, check_cut
 
 
@@ -27,6 +28,7 @@ class PassRate:
     passed: int
     n: int
     undefined: int
+    interval: Interval
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,9 @@ def coverage_pass_rate(coverages: Iterable[FactCoverage], *, threshold: float = 
         raise UnusableValue(f"threshold={threshold!r} is passed by all or by none; give a number above 0, up to 1")
     values = [coverage.value for coverage in coverages]
     defined = [value for value in values if value is not None]
-    passed = sum(value >= threshold for value in defined)
-    return PassRate(passed / len(defined) if defined else None, passed, len(defined), len(values) - len(defined))
+    passes = [float(value >= threshold) for value in defined]
+    passed, n = int(sum(passes)), len(passes)
+    return PassRate(passed / n if n else None, passed, n, len(values) - n, interval_of_values(passes))
 
 
 def stale_facts(

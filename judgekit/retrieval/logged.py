@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from judgekit.records import Context, Sample
@@ -37,17 +37,18 @@ def score_sample(
     conventions: Conventions = DEFAULT,
     fact_cuts: Iterable[int | None] = (None,),
     current: Mapping[str, str] | None = None,
+    unlabelled: Gap = Gap.NO_LABELS,
 ) -> RowScores:
     """The measures of everything that was retrieved for a sample, each against the sample's one set of labels.
 
-    Without labels every measure has the gap `no_labels`; UnusableValue names the sample. `fact_cuts` are the k of fact
+    Without labels every measure has the gap `unlabelled`; UnusableValue names the sample. `fact_cuts` are the k of fact
     coverage, `current` gives the current version of documents.
     """
     chosen = measures_of(measures) if measures else ()  # facts alone need none
 
     def scored(contexts: Iterable[Context]) -> Scores:
         if sample.relevance is None:
-            return Scores(dict.fromkeys(map(str, chosen)), dict.fromkeys(map(str, chosen), Gap.NO_LABELS))
+            return Scores(dict.fromkeys(map(str, chosen)), dict.fromkeys(map(str, chosen), unlabelled))
         ranking = [context.id for context in contexts]
         try:
             return score_ranking(ranking, sample.relevance, chosen, conventions=conventions)
@@ -74,19 +75,21 @@ def union_of(sample: Sample) -> tuple[Context, ...]:
     return tuple(found.values())
 
 
-def means_of(measures: Sequence[Measure], scores: Sequence[Scores]) -> dict[str, Mean]:
+def means_of(
+    measures: Sequence[Measure], scores: Sequence[Scores], *, clusters: Sequence[Hashable] | None = None
+) -> dict[str, Mean]:
     """Measure name -> its mean over these scores."""
-    return {str(measure): mean_of(measure, scores) for measure in measures}
+    return {str(measure): mean_of(measure, scores, clusters=clusters) for measure in measures}
 
 
 def worst_first(scores: Mapping[str, Scores]) -> list[str]:
     """Ids, the lowest mean over their own values first; equal ones in the order given.
 
-    Left out: what has no labels, or nothing relevant, and so could not have done better.
+    Left out: what has no labels or grades, or nothing relevant, and so could not have done better.
     """
     means = {}
     for one, row in scores.items():
         values = [value for value in row.values.values() if value is not None]
-        if values and not {Gap.NO_LABELS, Gap.NO_RELEVANT} & {*row.gaps.values()}:
+        if values and not {Gap.NO_LABELS, Gap.UNJUDGED, Gap.NO_RELEVANT} & {*row.gaps.values()}:
             means[one] = sum(values) / len(values)
     return sorted(means, key=means.__getitem__)

@@ -14,6 +14,7 @@ class Gap(StrEnum):
     """Why a measure has no value for a query."""
 
     NO_LABELS = "no_labels"
+    UNJUDGED = "unjudged"
     NO_RELEVANT = "no_relevant"
     NOTHING_RETRIEVED = "nothing_retrieved"
     GRADE_ABOVE_MAX = "grade_above_max"

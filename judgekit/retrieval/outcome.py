@@ -6,18 +6,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from judgekit.records import Sample
-from judgekit.retrieval.evaluate import Conventions, Evaluation, Mean, Scores, notes_on
+from judgekit.confidence import CONFIDENCE, bracketed
+from judgekit.records import Interval, Sample
+from judgekit.retrieval.evaluate import Conventions, Evaluation, Mean, Scores, mean_of_values, notes_on
 from judgekit.retrieval.facts import PassRate, coverage_pass_rate
 from judgekit.retrieval.inputs import Labels
+from judgekit.retrieval.judged import NOTE
 from judgekit.retrieval.logged import RowScores, means_of, score_sample, worst_first
-from judgekit.retrieval.measure import Measure
+from judgekit.retrieval.measure import Gap, Measure
 from judgekit.retrieval.rerank import Reranking
+
+_JUDGED = "judged"
+_LEVEL = f"[{CONFIDENCE * 100:g} %]"
+#: How wide a mean with its interval is: `0.5970 [0.32, 0.83]`.
+_CELL = 19
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`queries`: the scores of each ranking, by id, in order; `rows`: what else the rows of a log hold."""
+    """`queries`: the scores of each ranking, by id, in order; `rows`: what else the rows of a log hold.
+
+    `is_judged`: relevance is what a judge said, not what labels say.
+    """
 
     measures: tuple[Measure, ...]
     conventions: Conventions
@@ -27,6 +37,7 @@ class Outcome:
     unlabelled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     pass_at: float = 0.9
+    is_judged: bool = False
 
     @property
     def means(self) -> dict[str, Mean]:
@@ -35,8 +46,9 @@ class Outcome:
     @property
     def calls(self) -> dict[str, Mean]:
         """Means over all retrieval calls of all rows; empty when there are none."""
-        calls = [scores for row in self.rows for scores in row.calls]
-        return means_of(self.measures, calls) if calls else {}
+        calls = [(scores, row.id) for row in self.rows for scores in row.calls]
+        # calls of one row serve one question, so that the row is the unit
+        return means_of(self.measures, [one for one, _ in calls], clusters=[row for _, row in calls]) if calls else {}
 
     @property
     def unions(self) -> dict[str, Mean]:
@@ -45,15 +57,15 @@ class Outcome:
         return means_of(self.measures, unions) if unions else {}
 
     @property
-    def coverage(self) -> dict[str, tuple[float, PassRate]]:
+    def coverage(self) -> dict[str, tuple[Mean, PassRate]]:
         """Mean fact coverage and pass rate of each cut-off; empty when no row has facts."""
         found = {}
         for name in self.rows[0].coverage if self.rows else ():
             values = [row.coverage[name] for row in self.rows]
-            defined = [one.value for one in values if one.value is not None]
-            if defined:
-                rate = coverage_pass_rate(values, threshold=self.pass_at)
-                found[name] = (sum(defined) / len(defined), rate)
+            rate = coverage_pass_rate(values, threshold=self.pass_at)
+            if rate.n:
+                reasoned = [(one.value, "no_facts") for one in values]
+                found[name] = (mean_of_values(reasoned, measure=name, name=name), rate)
         return found
 
 
@@ -64,21 +76,31 @@ def outcome_of_log(
     conventions: Conventions,
     fact_cuts: Sequence[int | None],
     pass_at: float,
+    is_judged: bool = False,
 ) -> Outcome:
-    """Every sample scored, each once. `current_versions` in a row's metadata: document -> version."""
+    """Every sample scored, each once. `current_versions` in a row's metadata: document -> version.
+
+    `is_judged`: the samples come from `judged_sample`.
+    """
     rows = []
     met = labelled = False
+    gap = Gap.UNJUDGED if is_judged else Gap.NO_LABELS
     nonrelevant = 0
     for sample in samples:
         current = sample.metadata.get("current_versions")
         known = {name: str(version) for name, version in current.items()} if isinstance(current, dict) else None
-        rows.append(score_sample(sample, measures, conventions=conventions, fact_cuts=fact_cuts, current=known))
+        scored = score_sample(
+            sample, measures, conventions=conventions, fact_cuts=fact_cuts, current=known, unlabelled=gap
+        )
+        rows.append(scored)
         labelled |= bool(sample.relevance)
         nonrelevant += Labels(sample.relevance or (), level=conventions.relevance_level).nonrelevant
         met |= any(context.id in (sample.relevance or ()) for context in sample.contexts)
     notes = notes_on(measures, nonrelevant=nonrelevant)
     if labelled and not met:
         notes += ("no labelled id was retrieved in any row; do relevance and contexts name things alike?",)
+    if is_judged:
+        notes += (NOTE,)
     return Outcome(
         measures,
         conventions,
@@ -86,6 +108,7 @@ def outcome_of_log(
         rows=rows,
         notes=notes,
         pass_at=pass_at,
+        is_judged=is_judged,
     )
 
 
@@ -104,6 +127,7 @@ def summary(outcome: Outcome, *, worst: int) -> dict[str, Any]:
     """The means with their counts, and the worst queries, as JSON values."""
     found: dict[str, Any] = {
         "queries": len(outcome.queries),
+        "relevance": _JUDGED if outcome.is_judged else "labels",
         "conventions": asdict(outcome.conventions),
         "measures": _means(outcome.means),
         "missing": list(outcome.missing),
@@ -117,10 +141,10 @@ def summary(outcome: Outcome, *, worst: int) -> dict[str, Any]:
     if outcome.coverage:
         found["facts"] = {
             name: {
-                "mean": mean,
+                **_mean(mean),
                 "pass_rate": rate.value,
+                "pass_rate_interval": rate.interval.model_dump(),
                 "passed": rate.passed,
-                "n": rate.n,
                 "threshold": outcome.pass_at,
             }
             for name, (mean, rate) in outcome.coverage.items()
@@ -154,13 +178,18 @@ def rows(outcome: Outcome) -> Iterator[dict[str, Any]]:
 
 def lines(outcome: Outcome, *, worst: int) -> Iterator[str]:
     """The summary for a reader."""
-    yield f"{len(outcome.queries)} queries; relevant from grade {outcome.conventions.relevance_level:g}"
-    yield from _table("mean", outcome.means)
+    mark = f" {_JUDGED}" if outcome.is_judged else ""
+    yield f"{len(outcome.queries)} queries; relevant from{mark} grade {outcome.conventions.relevance_level:g}"
+    yield from _table(f"mean{f', {_JUDGED}' if outcome.is_judged else ''}", outcome.means)
     if outcome.calls:
         yield from ("", *_table("mean over all retrieval calls", outcome.calls))
         yield from ("", *_table("mean over the union of each row's calls", outcome.unions))
     for name, (mean, rate) in outcome.coverage.items():
-        yield f"{name}: mean {mean:.4f} of {rate.n}; {rate.passed} of {rate.n} reach {outcome.pass_at:g}"
+        gaps = f" ({counted})" if (counted := _counted(mean.undefined)) else ""
+        passed = f"{rate.passed} of {rate.n} reach {outcome.pass_at:g} {bracketed(rate.interval)}"
+        yield f"{name}: mean {_number(mean.value)} {bracketed(mean.interval)} of {rate.n}{gaps}; {passed}"
+    means = [*outcome.means.values(), *outcome.calls.values(), *(mean for mean, _ in outcome.coverage.values())]
+    yield from _legend([(mean.n, mean.interval) for mean in means], is_judged=outcome.is_judged)
     if stale := [f"{row.id} ({', '.join(fact.fact_id for fact in row.stale)})" for row in outcome.rows if row.stale]:
         yield f"facts found only in outdated versions: {_few(stale)}"
     if outcome.rows and (found := _duplicates(outcome))["rows"]:
@@ -197,7 +226,10 @@ def moves_summary(found: Reranking) -> dict[str, Any]:
     """What could move and what did, as JSON values."""
     return {
         "queries": len(found.queries),
-        "measures": {name: asdict(mean) for name, mean in found.means.items()},
+        "measures": {
+            name: {key: one.model_dump() if isinstance(one, Interval) else one for key, one in vars(mean).items()}
+            for name, mean in found.means.items()
+        },
         "other_candidates": list(found.other_candidates),
         "unlabelled": list(dict.fromkeys(found.before.unlabelled + found.after.unlabelled)),
         "missing": {"before": list(found.before.missing), "after": list(found.after.missing)},
@@ -212,14 +244,19 @@ def moves_rows(found: Reranking) -> Iterator[dict[str, Any]]:
 
 def moves_lines(found: Reranking) -> Iterator[str]:
     """The means before and after, and in how many queries each could move."""
-    width = max(len(mean.name) for mean in found.means.values())
-    yield f"{'mean':<{width}}  before   after  best order  rose  fell  can move in"
-    for mean in found.means.values():
+    means = found.means.values()
+    width = max(len(mean.name) for mean in means)
+    yield f"{'mean':<{width}}  {f'before {_LEVEL}':<{_CELL}}  {f'after {_LEVEL}':<{_CELL}}      n  undefined"
+    for mean in means:
+        before, after = _cell(mean.before, mean.before_interval), _cell(mean.after, mean.after_interval)
+        counts = _counts(mean.n, mean.undefined, mean.before_interval)
+        yield f"{mean.name:<{width}}  {before:<{_CELL}}  {after:<{_CELL}}  {counts}"
+    yield from ("", f"{'mean':<{width}}  {f'best order {_LEVEL}':<{_CELL}}  rose  fell  can move in")
+    for mean in means:
         pinned = "cannot move" if not (mean.can_move or mean.open) else f"{mean.can_move} of {mean.n}"
-        yield (
-            f"{mean.name:<{width}}  {_number(mean.before)}  {_number(mean.after)}  {_number(mean.best):>10}  "
-            f"{mean.rose:>4}  {mean.fell:>4}  {pinned}"
-        )
+        best = _cell(mean.best, mean.best_interval)
+        yield f"{mean.name:<{width}}  {best:<{_CELL}}  {mean.rose:>4}  {mean.fell:>4}  {pinned}"
+    yield from _legend([(mean.n, mean.before_interval) for mean in means])
     for when, evaluation in (("before", found.before), ("after", found.after)):
         if evaluation.missing:
             yield f"no result {when}, counted as 0: {_few(evaluation.missing)}"
@@ -231,16 +268,49 @@ def moves_lines(found: Reranking) -> Iterator[str]:
 
 def _table(title: str, means: Mapping[str, Mean]) -> Iterator[str]:
     width = max([len(title), *(len(mean.name) for mean in means.values())])
-    yield f"{title:<{width}}   value     n  undefined"
+    yield f"{title:<{width}}  {f'value {_LEVEL}':<{_CELL}}      n  undefined"
     for mean in means.values():
-        gaps = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in mean.undefined.items()) or "-"
-        yield f"{mean.name:<{width}}  {_number(mean.value)}  {mean.n:>4}  {gaps}"
+        counts = _counts(mean.n, mean.undefined, mean.interval)
+        yield f"{mean.name:<{width}}  {_cell(mean.value, mean.interval):<{_CELL}}  {counts}"
+
+
+def _cell(value: float | None, interval: Interval) -> str:
+    return _number(value) if value is None else f"{_number(value)} {bracketed(interval)}"
+
+
+def _counts(n: int, undefined: Mapping[str, int], interval: Interval) -> str:
+    """How many have a value, marked when they are few, and how many have none."""
+    return f"{f'{n}*' if n and interval.small else f'{n} ':>6}  {_counted(undefined) or '-'}"
+
+
+def _counted(undefined: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in undefined.items())
+
+
+def _legend(found: Iterable[tuple[int, Interval]], *, is_judged: bool = False) -> Iterator[str]:
+    """What the signs beside these means say; those of no query say nothing."""
+    intervals = [interval for n, interval in found if n]
+    if not intervals:
+        return
+    given = ", given this pinned judge; its own errors are not in it" if is_judged else " for more queries like these"
+    yield f"[ ]: interval{given}"
+    if any(interval.small for interval in intervals):
+        yield "* small sample: fewer than 20 queries"
+    if any(interval.reason for interval in intervals):
+        yield "[-]: no interval from fewer than 2 queries"
 
 
 def _means(means: Mapping[str, Mean]) -> dict[str, Any]:
+    return {name: _mean(mean) for name, mean in means.items()}
+
+
+def _mean(mean: Mean) -> dict[str, Any]:
     return {
-        name: {"name": mean.name, "mean": mean.value, "n": mean.n, "undefined": dict(mean.undefined)}
-        for name, mean in means.items()
+        "name": mean.name,
+        "mean": mean.value,
+        "n": mean.n,
+        "undefined": dict(mean.undefined),
+        "interval": mean.interval.model_dump(),
     }
 
 

@@ -6,11 +6,14 @@ above the last candidate: recall@5 over 20 candidates moves, recall@20 does not.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, inf
 from typing import Any
 
+from judgekit.confidence import interval_of_values
+from judgekit.records import Interval
 from judgekit.retrieval.evaluate import DEFAULT, Chosen, Conventions, Evaluation, evaluate
 from judgekit.retrieval.inputs import Labels, Ranking, Relevance, Seen, ids_of
 from judgekit.retrieval.measure import Gap, Measure
@@ -33,10 +36,10 @@ class Move:
 
 @dataclass(frozen=True)
 class MeanMove:
-    """One measure over all queries that have a value before and after: `n` of them.
+    """One measure over all queries that have a value before and after: `n` of them, each mean with its interval.
 
     `can_move`, `pinned` and `open` count them by what Move.can_move says; `rose` and `fell` by what happened.
-    The mean cannot move where `can_move` and `open` are 0.
+    The mean cannot move where `can_move` and `open` are 0. `undefined` counts the other queries, by reason.
     """
 
     measure: str
@@ -50,6 +53,10 @@ class MeanMove:
     open: int
     rose: int
     fell: int
+    undefined: Mapping[str, int]
+    before_interval: Interval
+    after_interval: Interval
+    best_interval: Interval
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,10 @@ def compare_rankings(
             str(measure): _move(measure, seen, first.queries[query][str(measure)], second.queries[query][str(measure)])
             for measure in chosen
         }
-    means = {str(measure): _mean(measure, [moves[str(measure)] for moves in queries.values()]) for measure in chosen}
+    means = {}
+    for name, measure in zip(map(str, chosen), chosen, strict=True):
+        gaps = [second.queries[query].gaps.get(name) or first.queries[query].gaps.get(name) for query in qrels]
+        means[name] = _mean(measure, [moves[name] for moves in queries.values()], gaps)
     return Reranking(queries, means, first, second, tuple(others))
 
 
@@ -121,21 +131,26 @@ def _move(measure: Measure, seen: Sequence[Seen], before: float | None, after: f
     return Move(before, after, max(numbers, default=None), len(set(values)) > 1)
 
 
-def _mean(measure: Measure, moves: Iterable[Move]) -> MeanMove:
+def _mean(measure: Measure, moves: Iterable[Move], gaps: Iterable[Gap | None]) -> MeanMove:
     defined = [(move, move.before, move.after) for move in moves]
     both = [(move, one, two) for move, one, two in defined if one is not None and two is not None]
     best = [move.best for move, _, _ in both if move.best is not None]
+    best = best if len(best) == len(both) else []
     n = len(both)
     return MeanMove(
         measure=str(measure),
         name=measure.mean_name,
         before=fsum(one for _, one, _ in both) / n if n else None,
         after=fsum(two for _, _, two in both) / n if n else None,
-        best=fsum(best) / n if n and len(best) == n else None,
+        best=fsum(best) / n if best else None,
         n=n,
         can_move=sum(move.can_move is True for move, _, _ in both),
         pinned=sum(move.can_move is False for move, _, _ in both),
         open=sum(move.can_move is None for move, _, _ in both),
         rose=sum(two > one for _, one, two in both),
         fell=sum(two < one for _, one, two in both),
+        undefined=dict(sorted(Counter(str(gap) for gap in gaps if gap is not None).items())),
+        before_interval=interval_of_values([one for _, one, _ in both]),
+        after_interval=interval_of_values([two for _, _, two in both]),
+        best_interval=interval_of_values(best),
     )
