@@ -206,10 +206,20 @@ def test_columns_can_be_mapped(log: Path) -> None:
 
 
 def test_a_mapping_names_fields_and_columns_that_exist(log: Path) -> None:
-    with pytest.raises(InputError, match="no such field; the fields are: id, question"):
+    with pytest.raises(InputError, match="--map context=.*no such field; the fields are: id, question"):
         read(log, lines([GOOD]), mapping={"context": "docs"})
-    with pytest.raises(LogError, match="answer: no column 'response'; the row has: answer, contexts, question"):
+    with pytest.raises(InputError, match="--map answer=response: no row has a column 'response'; there are: answer"):
         read(log, lines([GOOD]), mapping={"answer": "response"})
+    with pytest.raises(InputError, match="--map reference=gold: no row has a column 'gold'"):
+        read(log, lines([GOOD]), mapping={"reference": "gold"})
+
+
+def test_a_mapped_column_that_only_some_rows_have_is_an_optional_field_or_a_bad_row(log: Path) -> None:
+    rows = [{**GOOD, "id": "1", "gold": "r", "said": "a"}, {**GOOD, "id": "2", "said": "a"}]
+    first, second = read(log, lines(rows), mapping={"reference": "gold", "answer": "said"})
+    assert (first.reference, second.reference) == ("r", None)
+    with pytest.raises(LogError, match=":2: answer: no column 'said'"):
+        read(log, lines([rows[0], {**GOOD, "id": "2"}]), mapping={"answer": "said"})
 
 
 def test_rows_are_read_one_at_a_time(log: Path) -> None:

@@ -58,9 +58,10 @@ def check(paths: Sequence[Path], *, mapping: Mapping[str, str] | None = None, sk
     problems: list[str] = []
     files: list[LogFile] = []
     seen: dict[str, str] = {}
+    columns: set[str] = set()
     for path in paths:
         rows = 0
-        for place, row in _rows(path, mapping or {}):
+        for place, row in _rows(path, mapping or {}, columns):
             if isinstance(row, Bad):
                 problems.append(f"{place}: {row.field}: {row}" if row.field else f"{place}: {row}")
             elif row.id in seen:
@@ -71,6 +72,10 @@ def check(paths: Sequence[Path], *, mapping: Mapping[str, str] | None = None, sk
                 seen[row.id] = place
                 rows += 1
         files.append(LogFile(name=path.name, sha256=_sha256(path), rows=rows))
+    for field, column in (mapping or {}).items():
+        if column not in columns:
+            there = ", ".join(sorted(columns)) or "none"
+            raise InputError(f"--map {field}={column}: no row has a column {column!r}; there are: {there}")
     if problems and not skip_bad:
         raise LogError(problems)
     if not seen:
@@ -90,18 +95,20 @@ def read(paths: Iterable[Path], *, mapping: Mapping[str, str] | None = None) -> 
                 yield row
 
 
-def _rows(path: Path, mapping: Mapping[str, str]) -> Iterator[tuple[str, Sample | Bad]]:
-    """Every row with its place `file:line`, as a sample or as what is wrong with it."""
+def _rows(
+    path: Path, mapping: Mapping[str, str], columns: set[str] | None = None
+) -> Iterator[tuple[str, Sample | Bad]]:
+    """Every row with its place `file:line`, as a sample or as what is wrong with it. `columns` takes up all keys."""
     try:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
-                    yield f"{path}:{number}", _row(line, number, mapping)
+                    yield f"{path}:{number}", _row(line, number, mapping, columns)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}; give the path of a JSON Lines log") from None
 
 
-def _row(line: bytes, number: int, mapping: Mapping[str, str]) -> Sample | Bad:
+def _row(line: bytes, number: int, mapping: Mapping[str, str], columns: set[str] | None = None) -> Sample | Bad:
     try:
         text = line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
@@ -112,6 +119,8 @@ def _row(line: bytes, number: int, mapping: Mapping[str, str]) -> Sample | Bad:
         return Bad("", f"not JSON ({error}); one JSON object a line is expected")
     if not isinstance(row, dict):
         return Bad("", f"a {type(row).__name__} where an object is expected; one JSON object a line")
+    if columns is not None:
+        columns.update(map(str, row))
     try:
         return sample_of(row, mapping=mapping, default_id=str(number))
     except Bad as bad:
@@ -184,6 +193,8 @@ def _renamed(row: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, An
     taken = set(mapping.values())
     given = {key: value for key, value in row.items() if key not in taken}
     for field, column in mapping.items():
+        if column not in row and field not in REQUIRED:
+            continue  # a log need not give every row a reference; `check` has seen that the column exists
         if column not in row:
             raise Bad(field, f"no column {column!r}; the row has: {', '.join(sorted(map(str, row)))}")
         given[field] = row[column]
