@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+from types import FrameType
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from metric_cases import S, a_case, a_claim, a_sample, by_claim, judged
 
 from judgekit.metrics import METRICS
+from judgekit.metrics.sources import cited_sources
 from judgekit.records import REFERENCE, THE_ANSWER, THE_REFERENCE, Case, Check, Claim, Context, Verdict
 from judgekit.scoring.plan import plan
 
@@ -112,3 +116,68 @@ def test_every_check_of_a_metric_gets_its_verdict(case: Case, name: str) -> None
     assert {check for check in metric.checks(case) if check.sources} <= planned
     done = judged(case, metric, by_claim({claim.id: S for claim in case.claims}))
     assert plan(done, metric.checks(done)) == []
+
+
+# --- the same groups as by the definition, at a bounded cost -----------------------------------------------
+
+
+def slow_plan(case: Case, checks: Iterable[Check]) -> list[tuple[tuple[str, ...], tuple[Claim, ...]]]:
+    """The definition, worked out anew for every check."""
+    groups: dict[tuple[str, ...], dict[Claim, None]] = {}
+    for check in checks:
+        if not check.sources or case.verdict(check) is not None:
+            continue
+        (claim,) = (one for one in case.claims if one.id == check.claim_id)
+        side, sources = case.claims_of(claim.side), check.sources
+        if sources in (case.sample.source_ids, THE_REFERENCE, THE_ANSWER):
+            name, family = f"all of {claim.side}", side
+        else:
+            single = len(sources) == 1
+            cited = {one: cited_sources(case, one) for one in side}
+            citing = [one for one in side if (sources[0] in cited[one] if single else cited[one] == sources)]
+            others = [one for one in side if one not in citing] if single else [claim]
+            name = f"citing of {claim.side}" if claim in citing else f"not {claim.side if single else claim.id}"
+            family = citing if claim in citing else others
+        unasked = [one for one in family if case.verdict(Check.of(one, sources)) is None]
+        groups.setdefault((name, *sources), {}).update(dict.fromkeys(unasked))
+    return [(key[1:], tuple(found)) for key, found in groups.items()]
+
+
+@given(cases(), st.data())
+def test_the_groups_are_those_of_the_definition_in_the_same_order(case: Case, data: st.DataObject) -> None:
+    ids = case.sample.source_ids
+    subsets = st.lists(st.sampled_from(ids), unique=True).map(lambda some: tuple(sorted(some)))
+    sources = st.one_of(subsets, st.sampled_from([ids, THE_REFERENCE, THE_ANSWER, *((one,) for one in ids)]))
+    check = st.builds(Check.of, st.sampled_from(case.claims), sources)
+    checks, known = data.draw(st.lists(check, max_size=30)), data.draw(st.lists(check, max_size=8, unique=True))
+    case = case.having(verdicts=tuple(Verdict(check=one, label=S) for one in known))
+    assert [tuple(group) for group in plan(case, checks)] == slow_plan(case, checks)
+
+
+def calls_of(case: Case, checks: list[Check]) -> int:
+    """How many functions are called while the checks are planned."""
+    count = 0
+
+    def counts(_frame: FrameType, event: str, _arg: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(counts)
+    try:
+        plan(case, checks)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("is_cited", [True, False])
+def test_a_check_costs_the_same_in_a_large_case_as_in_a_small_one(is_cited: bool) -> None:
+    def calls_a_check(many: int) -> float:
+        names = [str(n) for n in range(1, many + 1)]
+        made = [a_claim(f"a{n}", cites=[names[n - 1], names[n % many]] if is_cited else ()) for n in range(1, many + 1)]
+        case = a_case(a_sample(names), made=made)
+        checks = [Check.of(claim, [name]) for claim in made for name in names]
+        return calls_of(case, checks) / len(checks)
+
+    assert calls_a_check(40) <= 1.2 * calls_a_check(10)

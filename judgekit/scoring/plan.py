@@ -7,11 +7,12 @@ call of another, asks nothing twice, and moves no score.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from judgekit.metrics.sources import cited_sources
-from judgekit.records import THE_ANSWER, THE_REFERENCE, Case, Check, Claim
+from judgekit.records import THE_ANSWER, THE_REFERENCE, Case, Check, Claim, Side
 
 
 class Group(NamedTuple):
@@ -24,29 +25,51 @@ class Group(NamedTuple):
 def plan(case: Case, checks: Iterable[Check]) -> list[Group]:
     """The groups that answer these checks, without what has a verdict already; in the order of the checks."""
     claims = {claim.id: claim for claim in case.claims}
-    groups: dict[tuple[str, ...], dict[Claim, None]] = {}
+    sides: dict[Side, _Side] = {}
+    groups: dict[tuple[str, ...], tuple[Claim, ...]] = {}
     for check in checks:
-        if check.sources and case.verdict(check) is None:
-            name, family = _family(case, claims[check.claim_id], check.sources)
-            unasked = (claim for claim in family if case.verdict(Check.of(claim, check.sources)) is None)
-            groups.setdefault((name, *check.sources), {}).update(dict.fromkeys(unasked))
-    return [Group(key[1:], tuple(found)) for key, found in groups.items()]
+        if not check.sources or case.verdict(check) is not None:
+            continue
+        claim = claims[check.claim_id]
+        if claim.side not in sides:
+            sides[claim.side] = _Side(case, claim.side)
+        name, family = sides[claim.side].family(claim, check.sources)
+        key = (name, *check.sources)
+        if key not in groups:
+            unasked = (one for one in family if case.verdict(Check.of(one, check.sources)) is None)
+            groups[key] = tuple(dict.fromkeys(unasked))
+    return [Group(key[1:], found) for key, found in groups.items()]
 
 
-def _family(case: Case, claim: Claim, sources: tuple[str, ...]) -> tuple[str, list[Claim]]:
-    """The claims that are held against these sources together with this one, and a name for why.
+class _Side:
+    """The claims of one side, by what they cite: looked through once, however many checks there are."""
 
-    Against all contexts, the reference or the answer: all claims of its side. Against a single context: all claims
-    that cite it, or all that do not. Against several: all claims that cite just these, or else this one alone.
-    """
-    side = case.claims_of(claim.side)
-    if sources in (case.sample.source_ids, THE_REFERENCE, THE_ANSWER):
-        return f"all of {claim.side}", side
-    single = len(sources) == 1
-    cited = {one: cited_sources(case, one) for one in side}
-    citing = [one for one in side if (sources[0] in cited[one] if single else cited[one] == sources)]
-    if claim in citing:
-        return f"citing of {claim.side}", citing
-    if single:
-        return f"others of {claim.side}", [one for one in side if one not in citing]
-    return f"only {claim.id}", [claim]
+    def __init__(self, case: Case, side: Side) -> None:
+        self._side = side
+        self._claims = case.claims_of(side)
+        self._whole_texts = (case.sample.source_ids, THE_REFERENCE, THE_ANSWER)
+        self._cited = {claim.id: cited_sources(case, claim) for claim in self._claims}
+        self._citing: dict[tuple[str, ...], list[Claim]] = defaultdict(list)  # one source, or just these several
+        self._others: dict[tuple[str, ...], list[Claim]] = {}
+        for claim in self._claims:
+            cited = self._cited[claim.id]
+            for sources in {*((source,) for source in cited), cited}:
+                self._citing[sources].append(claim)
+
+    def family(self, claim: Claim, sources: tuple[str, ...]) -> tuple[str, Sequence[Claim]]:
+        """The claims that are held against these sources together with this one, and a name for why.
+
+        Against all contexts, the reference or the answer: all claims of its side. Against a single context: all claims
+        that cite it, or all that do not. Against several: all claims that cite just these, or else this one alone.
+        """
+        if sources in self._whole_texts:
+            return f"all of {self._side}", self._claims
+        cited = self._cited[claim.id]
+        is_single = len(sources) == 1
+        if sources[0] in cited if is_single else sources == cited:
+            return f"citing of {self._side}", self._citing[sources]
+        if is_single:
+            if sources not in self._others:
+                self._others[sources] = [one for one in self._claims if sources[0] not in self._cited[one.id]]
+            return f"others of {self._side}", self._others[sources]
+        return f"only {claim.id}", [claim]
