@@ -7,6 +7,8 @@ inside a running event loop alike.
 from __future__ import annotations
 
 import asyncio
+import atexit
+import contextlib
 import os
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Iterable, Mapping, Sequence
@@ -202,7 +204,16 @@ def _loop_of(process: int) -> asyncio.AbstractEventLoop:
     del process
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="judgekit", daemon=True).start()
+    atexit.register(_leave, loop, os.getpid())
     return loop
+
+
+def _leave(loop: asyncio.AbstractEventLoop, process: int) -> None:
+    """Close the connections that judges hold open in the private loop, when the process ends."""
+    if process == os.getpid() and loop.is_running():
+        closing = asyncio.run_coroutine_threadsafe(loop.shutdown_asyncgens(), loop)
+        with contextlib.suppress(Exception):  # the process is leaving anyway
+            closing.result(_LONGEST_FAREWELL)
 
 
 def _is_running(loop: asyncio.AbstractEventLoop) -> bool:

@@ -161,14 +161,15 @@ def is_finished(result: Result) -> bool:
 
 def _take_up(job: Job, earlier: Manifest | None) -> None:
     """Make the folder ready, and let the judge answer only as the one that this run began with."""
-    if earlier is not None:
-        begun = {part: JudgeSpec.model_validate(spec) for part, spec in earlier.judge.items()}
-        if _configured(begun, beside=job.judge.specs) != _configured(job.judge.specs, beside=begun):
-            was = ", ".join(f"{spec.model} at {spec.base_url}" for spec in begun.values())
-            raise NotARun(
-                f"{job.out}: this run was begun with another judge ({was}, with its own parameters); go on "
-                "with that one, or give another folder"
-            )
+    begun = {part: JudgeSpec.model_validate(spec) for part, spec in earlier.judge.items()} if earlier else {}
+    if all(spec.resolved is None for spec in begun.values()) and not row_ids(job.out):
+        earlier = None  # nobody has answered yet, so that a wrong URL or model name can be put right
+    if earlier is not None and _configured(begun, beside=job.judge.specs) != _configured(job.judge.specs, beside=begun):
+        was = ", ".join(f"{spec.model} at {spec.base_url}" for spec in begun.values())
+        raise NotARun(
+            f"{job.out}: this run was begun with another judge ({was}, with its own parameters); go on "
+            "with that one, or give another folder"
+        )
     job.judge.use_store(job.out / CACHE)
     if earlier is not None:
         job.judge.pin(begun)

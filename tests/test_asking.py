@@ -160,6 +160,17 @@ async def until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0)
 
 
+def test_a_reply_that_a_second_asking_mended_is_not_asked_for_again_later(tmp_path: Path) -> None:
+    def second_time(one: Request) -> Reply:
+        return obedient(one) if "asked before" in one.body["messages"][1]["content"] else chat("I would rather not.")
+
+    with Server(second_time) as server:
+        first = one(judge_at(server, tmp_path))
+        later = one(judge_at(server, tmp_path))
+        assert said(first) == said(later) == {"q1": "yes"}
+        assert len(server.requests) == 2, "one call that was not answered, and the one that was"
+
+
 def test_repeats_are_kept_apart_and_come_back_in_order(tmp_path: Path) -> None:
     replies = ["yes", "no", "yes", "no", "no"]
     with Server([chat(f'{{"q1": "{label}"}}') for label in replies]) as server:
@@ -381,7 +392,7 @@ def test_what_is_missing_twice_is_missing_and_nothing_is_invented() -> None:
     with Server(chat('{"q1": "yes", "q9": "yes"}')) as server:
         asked = one(judge_at(server), request("q1", "q2"))
         assert len(server.requests) == 2
-    assert said(asked) == {"q1": "yes", "q2": "no_json"}
+    assert said(asked) == {"q1": "yes", "q2": "wrong_ids"}
     assert asked.answers["q2"].raw == '{"q1": "yes", "q9": "yes"}'
 
 

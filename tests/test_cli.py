@@ -180,7 +180,7 @@ USAGE: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "an option outside its range": (
         ("--judge", "m", "--base-url", "http://h/v1", "--set", "faithfulness.partial=2"),
-        "partial=2 is not a share",
+        "partial=2.0 is not a share",
     ),
     "a mapping of no field": (
         ("--judge", "m", "--base-url", "http://h/v1", "--map", "ctx=docs"),
@@ -240,6 +240,25 @@ def test_another_judge_into_the_same_folder_exits_with_2(log: Path, out: Path) -
         assert len(server.requests) == 6
     assert done.code == 2
     assert "begun with another judge (m at" in done.err
+
+
+def test_a_wrong_model_name_can_be_put_right_in_the_same_folder_while_nobody_has_answered(log: Path, out: Path) -> None:
+    with Server(lambda _: error(404, "the model does not exist", code="model_not_found")) as server:
+        assert judged(log, out, server, "--judge", "typo").code == 2
+    with Server(over_http(Truth())) as server:
+        assert judged(log, out, server).code == 0
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["context_precision.k=abc", "context_precision.k=1.5", "context_precision.k=true", "faithfulness.partial=x"],
+)
+def test_an_option_of_the_wrong_type_is_refused_before_anything_is_asked(log: Path, out: Path, setting: str) -> None:
+    chosen = ("--metrics", "context_precision,faithfulness", "--judge", "m", "--base-url", "http://127.0.0.1:9/v1")
+    done = judgekit("run", log, "-o", out, *chosen, "--set", setting)
+    assert done.code == 2
+    assert f"--set {setting.partition('=')[0]}=" in done.err
+    assert "not of the type" in done.err
 
 
 # --- secrets and the environment ---------------------------------------------------------------------------------

@@ -130,6 +130,15 @@ def test_the_query_of_the_base_url_goes_with_every_request_and_is_never_shown() 
 
 
 @pytest.mark.parametrize(
+    "url", ["https://user:pa/ssSECRET@host/v1", "htps://user:ssSECRET@host/v1", "https:// x:ssSECRET@h"]
+)
+def test_a_mistyped_base_url_does_not_show_its_password(url: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Endpoint(url)
+    assert "SECRET" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
     "url",
     [
         "localhost:8000/v1",

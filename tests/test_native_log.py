@@ -206,7 +206,7 @@ def test_columns_can_be_mapped(log: Path) -> None:
 
 
 def test_a_mapping_names_fields_and_columns_that_exist(log: Path) -> None:
-    with pytest.raises(InputError, match="--map context=.*no such field; the fields are: id, question"):
+    with pytest.raises(InputError, match=r"--map context=.*no such field; the fields are: id, question"):
         read(log, lines([GOOD]), mapping={"context": "docs"})
     with pytest.raises(InputError, match="--map answer=response: no row has a column 'response'; there are: answer"):
         read(log, lines([GOOD]), mapping={"answer": "response"})

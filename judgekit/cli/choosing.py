@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 import click
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from judgekit.errors import InputError
 from judgekit.judge import Judge
@@ -65,7 +65,13 @@ def judge_options(command: F) -> F:
             "--prompts", type=click.Path(path_type=Path), help="Folder with prompts that replace shipped ones."
         ),
         click.option("--concurrency", type=click.IntRange(1), default=16, show_default=True, help="Calls in flight."),
-        click.option("--timeout", type=float, default=120.0, show_default=True, help="Seconds for one attempt."),
+        click.option(
+            "--timeout",
+            type=click.FloatRange(0, min_open=True),
+            default=120.0,
+            show_default=True,
+            help="Seconds for one attempt.",
+        ),
     ]
     for option in reversed(options):
         command = option(command)
@@ -186,5 +192,11 @@ def _with_option(metric: Metric, option: str, value: JsonValue) -> Metric:
         raise InputError(
             f"--set {metric.name}.{option}: no such option; {metric.name} has: {', '.join(known) or 'none'}"
         )
-    changed: Metric = replace(metric, **{option: value})  # type: ignore[type-var]  # is a dataclass: it has fields
+    wanted = get_type_hints(type(metric))[option]
+    try:
+        fitting = TypeAdapter(wanted).validate_json(json.dumps(value), strict=True)
+    except ValidationError:
+        name = getattr(wanted, "__name__", None) if isinstance(wanted, type) else None
+        raise InputError(f"--set {metric.name}.{option}={value}: not of the type {name or wanted}") from None
+    changed: Metric = replace(metric, **{option: fitting})  # type: ignore[type-var]  # is a dataclass: it has fields
     return changed

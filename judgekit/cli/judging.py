@@ -40,7 +40,7 @@ metrics_option = click.option(
     "listed",
     multiple=True,
     metavar="A,B",
-    help="Metrics, `attribution` for that family, or `all`.  [default: those that need no reference]",
+    help=f"Metrics, `attribution` for that family, or `all`.  [default: {', '.join(REFERENCE_FREE)}]",
 )
 rubric_option = click.option(
     "--rubric",
@@ -135,8 +135,8 @@ def run(
 ) -> int:
     """Judge logs (JSON Lines, one answered question a line) into a run folder.
 
-    A row needs question, answer and contexts; a reference adds context_recall and answer_correctness. The same command
-    goes on where an earlier one stopped, and pays for nothing twice.
+    A row needs question, answer and contexts; with a reference, ask for context_recall or answer_correctness as well.
+    The same command goes on where an earlier one stopped; replies that had come in are not paid for again.
     """
     metrics = metrics_chosen(listed, settings, default=REFERENCE_FREE, rubrics=rubrics)
     options = Options.model_validate(

@@ -10,6 +10,7 @@ import asyncio
 import json
 import threading
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -146,7 +147,7 @@ class Asker:
         self._open()
         if self._who is not None:
             key = self._key(self.backend.prepare(request), repeat)
-            stored = self._stored(key)
+            stored = self._stored(key, request, repeat)
             if stored is not None:
                 self.meter.reused += 1
                 return key, stored
@@ -173,7 +174,7 @@ class Asker:
                 return await self._sent(request, repeat)
         # How the endpoint wants to be asked is known only now, and with it what another loop may have stored.
         key = self._key(self.backend.prepare(request), repeat)
-        stored = self._stored(key)
+        stored = self._stored(key, request, repeat)
         return (key, stored) if stored is not None else await self._sent(request, repeat)
 
     async def _sent(self, request: JudgeRequest, repeat: int) -> tuple[str, JudgeReply]:
@@ -224,12 +225,12 @@ class Asker:
         self._store.put(key, text)
         self._note(key, text)
 
-    def _stored(self, key: str) -> JudgeReply | None:
+    def _stored(self, key: str, request: JudgeRequest, repeat: int) -> JudgeReply | None:
         """The reply kept under a key. Raises the JudgeError that was kept there instead."""
         text = self._store.get(key)
         try:
             row = json.loads(text or "")
-            served = self.replay or row["ok"] is True
+            served = self.replay or row["ok"] is True or self._was_mended(row, request, repeat)
             failed = row.get("failed")
             error = _failure(str(failed["cause"]), str(failed["message"])) if failed is not None else None
             reply = JudgeReply.model_validate(row["reply"]) if error is None else None
@@ -241,6 +242,13 @@ class Asker:
         if error is not None:
             raise error
         return reply
+
+    def _was_mended(self, row: Mapping[str, object], request: JudgeRequest, repeat: int) -> bool:
+        """True for a reply that answered nothing when the second asking, which it led to, is stored and did."""
+        if request.again or row.get("failed") is not None or self._who is None:
+            return False
+        second = self._store.get(self._key(self.backend.prepare(request.only(request.ids)), repeat))
+        return second is not None and json.loads(second)["ok"] is True
 
     def _note(self, key: str, row: str) -> None:
         if self.used is not None:

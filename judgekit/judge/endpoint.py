@@ -294,7 +294,7 @@ def public_url(base_url: str) -> str:
     except ValueError:
         is_usable = False
     if not is_usable or not base_url.isprintable() or " " in base_url:
-        found = re.sub(r"//[^/]*@|\?.*", "***", base_url)
+        found = re.sub(r"//.*@|\?.*", "***", base_url)  # a password may hold a slash
         raise InputError(f"the base URL must look like https://host/v1, not {faults.shown(found)!r}")
     return address._replace(netloc=address.netloc.rpartition("@")[2], query="", fragment="").geturl().rstrip("/")
 
