@@ -272,6 +272,14 @@ def test_spans_replace_the_markers_and_the_markers_still_leave():
     ]
 
 
+def test_a_dangling_label_of_a_span_is_no_id():
+    text = "Ice floats. Water flows."
+    spans = (CitedSpan(start=0, end=11, context_ids=("1",), dangling=("2", "2")),)
+    assert cited(text, ranked("1", "2"), spans=spans) == [[("1", "1"), ("2", None)], []]
+    nowhere = (CitedSpan(start=0, end=24, context_ids=(), dangling=("12",)),)
+    assert cited(text, ranked("12", "7"), spans=nowhere) == [[("12", None)], [("12", None)]]
+
+
 def test_a_span_that_shares_only_white_space_with_a_segment_does_not_cite_for_it():
     text = "Ice floats. Water flows."
     assert cited(text, ranked("a"), spans=(CitedSpan(start=11, end=24, context_ids=("a",)),)) == [[], [("a", "a")]]

@@ -1,7 +1,9 @@
 """Citations that logs give beside the answer or in its parts: every form ends as the same character spans."""
 
 import pytest
+from scripts import judge_that
 
+import judgekit as jk
 from judgekit.formats.citations import read_answer
 from judgekit.records import CitedSpan, Context
 
@@ -19,6 +21,12 @@ def cited(answer, citations=None) -> list[tuple[str, tuple[str, ...]]]:
     text, spans = read(answer, citations)
     assert spans is not None
     return [(text[one.start : one.end], one.context_ids) for one in spans]
+
+
+def dangling(answer, citations=None, contexts=CONTEXTS) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    _, spans = read_answer(answer, citations, contexts)
+    assert spans is not None
+    return [(one.context_ids, one.dangling) for one in spans]
 
 
 def in_bytes(text: str, words: str, *, last: bool = False) -> tuple[int, int]:
@@ -56,7 +64,8 @@ def test_trec_parts_are_joined_with_spaces_and_count_from_zero():
         {"text": "冰.", "citations": ["b", 9]},
     ]
     assert read(answer)[0] == "Eis schwimmt. Und? 冰."
-    assert cited(answer) == [("Eis schwimmt.", ("a", "c")), ("冰.", ("b", "9"))]
+    assert cited(answer) == [("Eis schwimmt.", ("a", "c")), ("冰.", ("b",))]
+    assert dangling(answer) == [(("a", "c"), ()), (("b",), ("9",))]
 
 
 def test_anthropic_blocks_are_spans_as_a_whole():
@@ -83,11 +92,56 @@ def test_anthropic_blocks_are_spans_as_a_whole():
         {"type": "text", "text": "."},
     ]
     assert read(answer)[0] == "Als Antwort: 🧊 schwimmt."
-    assert cited(answer) == [("🧊 schwimmt", ("b", "a", "8"))]
+    assert cited(answer) == [("🧊 schwimmt", ("b", "a"))]
+    assert dangling(answer) == [(("b", "a"), ("8",))]
 
 
 def test_blocks_that_cite_nothing_leave_the_markers_to_count():
     assert read([{"type": "text", "text": "Ice [1]."}, {"type": "text", "text": " Yes."}]) == ("Ice [1]. Yes.", None)
+
+
+def one_index(form: str, index: int) -> tuple[object, object]:
+    """Answer and citations of a row that cites one index, in each form that counts its sources."""
+    if form == "trec":
+        return [{"text": "Ice floats.", "citations": [index]}], None
+    if form == "gemini":
+        return "Ice floats.", [{"segment": {"endIndex": 11}, "groundingChunkIndices": [index]}]
+    return [{"type": "text", "text": "Ice floats.", "citations": [{form: index}]}], None
+
+
+@pytest.mark.parametrize("form", ["trec", "gemini", "document_index", "search_result_index"])
+@pytest.mark.parametrize(
+    ("ids", "index", "expected"),
+    [
+        ("1 2 3", 2, (("3",), ())),
+        ("1 2 3", 3, ((), ("3",))),  # one too many: the last context is called so, and is not meant
+        ("1 2 3", -1, ((), ("-1",))),
+        ("12 7", 1, (("7",), ())),
+        ("12 7", 12, ((), ("12",))),
+        ("12 7", 7, ((), ("7",))),
+        ("", 0, ((), ("0",))),
+    ],
+)
+def test_an_index_out_of_range_dangles_whatever_the_ids_look_like(form, ids, index, expected):
+    contexts = tuple(Context(id=one, text=one) for one in ids.split())
+    assert dangling(*one_index(form, index), contexts) == [expected]
+    answer, citations = one_index(form, index)
+    row = {
+        "question": "What floats?",
+        "answer": answer,
+        "citations": citations,
+        "contexts": [{"id": one, "text": f"Ice {one} floats."} for one in ids.split()],
+    }
+    (result,) = jk.score_all([row], judge=judge_that().judge, metrics="citation_support")
+    (claim,) = result.case.claims
+    assert (claim.citations, claim.dangling) == expected
+    support = result["citation_support"]
+    assert (support.numerator, support.denominator) == (len(expected[0]), 1)
+
+
+def test_the_same_text_and_number_are_an_id_and_an_index():
+    contexts = (Context(id="5"), Context(id="6"))
+    assert dangling([{"text": "Ice.", "citations": ["5", 5, 5, 1]}], None, contexts) == [(("5", "6"), ("5",))]
 
 
 UTF16 = len(ICE[:14].encode("utf-16-le")) // 2
@@ -126,7 +180,7 @@ def test_gemini_counts_utf8_bytes_and_omits_zero():
     expected = (
         CitedSpan(start=0, end=13, context_ids=("a",)),
         CitedSpan(start=14, end=33, context_ids=("b", "c")),
-        CitedSpan(start=AGAIN, end=len(ICE), context_ids=("5",)),
+        CitedSpan(start=AGAIN, end=len(ICE), context_ids=(), dangling=("5",)),
     )
     assert read(ICE, {"groundingSupports": supports}) == (ICE, expected)
     assert read(ICE, {"groundingMetadata": {"groundingSupports": supports}}) == (ICE, expected)
@@ -150,7 +204,7 @@ def test_gemini_in_snake_case_and_in_parts():
     ("answer", "citations", "message"),
     [
         (None, None, "null is no answer"),
-        (7, None, "a int is no answer"),
+        (7, None, "an int is no answer"),
         (["Ice"], None, r"\[0\]: a str is no part"),
         ([{"text": None}], None, r"\[0\]\.text: null"),
         ([{"text": "Ice", "citations": "a"}], None, r"\[0\]\.citations: a str where a list"),

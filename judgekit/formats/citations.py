@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NewType
 
 from judgekit.records import CitedSpan, Context
 
@@ -17,15 +17,18 @@ ACCEPTED_ANSWERS = (
     'a list of content blocks {"type": "text", "text", "citations": [...]} (Anthropic)'
 )
 
+#: An index that no context has, as it was written. A text is the id of a context, known or not.
+_OutOfRange = NewType("_OutOfRange", int)
+
 
 def read_answer(
     answer: object, citations: object, contexts: Sequence[Context]
 ) -> tuple[str, tuple[CitedSpan, ...] | None]:
     """The answer as one text, and its structured citations; None when it can only have markers in the text.
 
-    Spans keep the order of the log. What names no context (an unknown id, an index out of range) stays as an id, so
-    that it dangles. A citation that names nothing at all is left out. Raises ValueError for what cannot be read;
-    the message begins with the place inside the field, where there is one.
+    Spans keep the order of the log. An unknown id stays as an id, so that it dangles; an index out of range is
+    `dangling`, for as an id it could name a context. A citation that names nothing at all is left out. Raises
+    ValueError for what cannot be read; the message begins with the place inside the field, where there is one.
     """
     if isinstance(answer, str):
         return answer, None if citations is None else tuple(_beside((answer,), citations, contexts))
@@ -76,7 +79,7 @@ def _joined(
     return separator.join(texts), tuple(spans) if is_structured else None
 
 
-def _named(citation: object, place: str, contexts: Sequence[Context]) -> str:
+def _named(citation: object, place: str, contexts: Sequence[Context]) -> str | _OutOfRange:
     """The context that an entry of a part's citations names: an index, an id, or a location."""
     if isinstance(citation, str):
         return citation
@@ -248,14 +251,20 @@ def _nearest(text: str, words: str, offset: int) -> int | None:
 # --- small readings ---------------------------------------------------------------------------
 
 
-def _cited(start: int, end: int, ids: Sequence[str]) -> Iterator[CitedSpan]:
-    if ids:
-        yield CitedSpan(start=start, end=end, context_ids=tuple(dict.fromkeys(ids)))
+def _cited(start: int, end: int, named: Sequence[str | _OutOfRange]) -> Iterator[CitedSpan]:
+    if named:
+        once = tuple(dict.fromkeys(named))
+        yield CitedSpan(
+            start=start,
+            end=end,
+            context_ids=tuple(one for one in once if isinstance(one, str)),
+            dangling=tuple(str(one) for one in once if not isinstance(one, str)),
+        )
 
 
-def _at(index: object, place: str, contexts: Sequence[Context]) -> str:
+def _at(index: object, place: str, contexts: Sequence[Context]) -> str | _OutOfRange:
     number = _integer(index, place)
-    return contexts[number].id if 0 <= number < len(contexts) else str(number)
+    return contexts[number].id if 0 <= number < len(contexts) else _OutOfRange(number)
 
 
 def _id(value: object, place: str) -> str:
@@ -289,4 +298,5 @@ def _kind(value: object) -> str:
         return "null"
     if isinstance(value, Mapping):
         return f"an object with {', '.join(sorted(map(str, value))) or 'no keys'}"
-    return f"a {type(value).__name__}"
+    name = type(value).__name__
+    return f"an {name}" if name == "int" else f"a {name}"

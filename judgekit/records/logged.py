@@ -28,11 +28,16 @@ class Context(Record):
 
 
 class CitedSpan(Record):
-    """A citation given beside the answer: `answer[start:end]` (characters, end exclusive) rests on `context_ids`."""
+    """A citation given beside the answer: `answer[start:end]` (characters, end exclusive) rests on `context_ids`.
+
+    `dangling` are labels, as logged, of what is known to point nowhere: an index out of range, even where it reads
+    like the id of a context.
+    """
 
     start: int
     end: int
     context_ids: tuple[str, ...]
+    dangling: tuple[str, ...] = ()
 
 
 class Fact(Record):

@@ -34,8 +34,9 @@ def segment(
     lines are one segment with an empty `bare`, for they state nothing.
 
     Citations come from the markers in the text or, when `spans` is given (even empty), from the spans alone: each
-    segment that shares a non-space character with a span cites its contexts. Markers leave `bare` in either case,
-    except where one serves as a word ("according to [2]").
+    segment that shares a non-space character with a span cites its contexts; its `dangling` labels point to no
+    context, whatever the ids are. Markers leave `bare` in either case, except where one serves as a word
+    ("according to [2]").
 
     `base` says what a number means: 0 or 1 make it a rank among `contexts`, counted from there. With "auto" it
     means the context with that id when all ids are integers, else a rank, counted from 0 only if the text cites
@@ -182,4 +183,8 @@ def _spanned(
             low, high = max(span.start, piece.start), min(span.end, piece.end)
             if text[low:high].strip():
                 citations.extend(sources.span_citation(low, high, id_) for id_ in dict.fromkeys(span.context_ids))
+                citations.extend(
+                    Citation(start=low, end=high, label=label, context_id=None)
+                    for label in dict.fromkeys(span.dangling)
+                )
         yield citations
