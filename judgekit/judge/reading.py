@@ -50,7 +50,7 @@ def read(request: JudgeRequest, reply: JudgeReply) -> dict[str, Answer]:
         return _all_failed(request, "thinking_used_up" if is_cut else "empty_reply", reply.reasoning or reply.text)
     best = _last_that_answers(request, text, is_cut=is_cut)
     if best is None:
-        return _all_failed(request, "cut_off" if is_cut else "no_json", reply.text)
+        return _all_failed(request, "cut_off" if is_cut else _why_unread(text), reply.text)
     missing = "cut_off" if is_cut else "missing"
     answers = (best.get(question_id) or Answer(id=question_id, cause=missing) for question_id in request.ids)
     raw = _short(reply.text)
@@ -118,6 +118,15 @@ def _last_that_answers(request: JudgeRequest, text: str, *, is_cut: bool) -> dic
                 best = answers
     is_open = is_cut and text[end:].strip(" \r\n\t`") != ""  # it was still writing: what it meant to say is not known
     return None if is_open else best
+
+
+def _why_unread(text: str) -> str:
+    """`wrong_ids` for sound JSON, since no id in it was asked for; `no_json` for all else, brackets in prose too."""
+    values = _json_values(text)
+    if not values or not all(found.is_whole for found in values):
+        return "no_json"
+    has_object = any(isinstance(part, dict) for found in values for part in (found.value, *found.value))
+    return "wrong_ids" if has_object or _is_json(text) else "no_json"
 
 
 def _any_answered(answers: Mapping[str, Answer]) -> bool:
