@@ -309,6 +309,24 @@ def test_a_bad_row_shows_its_claims_verdicts_and_evidence_and_a_good_claim_not()
     assert "    c1" not in "\n".join(worst)
 
 
+def test_long_claims_and_quotes_are_shortened_in_the_overview_and_whole_in_the_row():
+    claim, quote, reason = (f"{word} " + "so " * 300 + "end" for word in ("Claim", "Quote", "Reason"))
+    case = lease().case
+    (first, second, third), wrong = case.claims, case.verdicts[2]
+    found = wrong.evidence[0].having(quote=quote)
+    long = lease().having(
+        case=case.having(
+            claims=(first, second, third.having(text=claim)),
+            verdicts=(*case.verdicts[:2], wrong.having(evidence=(found,), reason=reason)),
+        )
+    )
+    overview, whole = report([long], width=5000), row(long, width=5000)
+    for text in (claim, quote, reason):
+        assert text in whole
+        assert f"{text[:300].rstrip()}... ({len(text)} characters)" in overview
+        assert text[:320] not in overview
+
+
 def test_a_failed_row_shows_its_fault_and_what_the_judge_wrote():
     shown = report([FAILED])
     assert "Worth reading first" not in shown

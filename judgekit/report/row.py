@@ -145,15 +145,24 @@ def _claims(console: Console, case: Case, title: str, claims: Sequence[Claim]) -
     put(console, grid(rows), indent=2)
 
 
-def claim_rows(sample: Sample, claim: Claim, verdicts: Iterable[Verdict], *, place: str = "") -> list[ClaimRow]:
-    """A claim, where it stands and what it cites, then each of these verdicts with its evidence."""
-    lines: list[RenderableType] = [Text(one_line(claim.text))]
+def claim_rows(
+    sample: Sample, claim: Claim, verdicts: Iterable[Verdict], *, place: str = "", most: int | None = None
+) -> list[ClaimRow]:
+    """A claim, where it stands and what it cites, then each of these verdicts with its evidence.
+
+    Of each text at most `most` characters are shown; None shows them whole.
+    """
+    lines: list[RenderableType] = [Text(_up_to(most, claim.text))]
     about = [part for part in (place, _cited(claim)) if part]
     if about:
         lines.append(Text("; ".join(about), style="dim"))
     for verdict in verdicts:
-        lines.extend(_verdict_lines(sample, verdict))
+        lines.extend(_verdict_lines(sample, verdict, most))
     return [(Text("" if at else one_line(claim.id), style="bold"), line) for at, line in enumerate(lines)]
+
+
+def _up_to(most: int | None, text: str) -> str:
+    return one_line(text) if most is None else shortened(text, most=most)
 
 
 def _cited(claim: Claim) -> str:
@@ -163,11 +172,11 @@ def _cited(claim: Claim) -> str:
     return " ".join(part for part in (cites, nowhere) if part) or ("cites nothing" if claim.side == ANSWER else "")
 
 
-def _verdict_lines(sample: Sample, verdict: Verdict) -> Iterator[RenderableType]:
+def _verdict_lines(sample: Sample, verdict: Verdict, most: int | None) -> Iterator[RenderableType]:
     marks = [
         words(verdict.cause or "") if verdict.label is Label.UNJUDGED else "",
         "asked in parts" if verdict.in_parts else "",
-        one_line(verdict.reason or ""),
+        _up_to(most, verdict.reason or ""),
         ", ".join(f"{words(label)} {p:.2f}" for label, p in (verdict.probabilities or {}).items()),
     ]
     said = "; ".join(mark for mark in marks if mark)
@@ -177,7 +186,7 @@ def _verdict_lines(sample: Sample, verdict: Verdict) -> Iterator[RenderableType]
         f" ({said})" if said else "",
     )
     for evidence in verdict.evidence:
-        yield _inset(Text(_evidence(evidence)))
+        yield _inset(Text(_evidence(evidence, most)))
     if verdict.raw:
         yield _inset(Text(f"the judge wrote: {shortened(verdict.raw, most=_RAW_CHARS)}", style="dim"))
 
@@ -186,9 +195,9 @@ def _inset(text: Text) -> RenderableType:
     return Padding(text, (0, 0, 0, 2))
 
 
-def _evidence(evidence: Evidence) -> str:
+def _evidence(evidence: Evidence, most: int | None) -> str:
     how = "aligned" if evidence.aligned else "verified" if evidence.verified else "NOT FOUND in the sources"
-    return f'{one_line(evidence.context_id)}: "{one_line(evidence.quote)}" [{how}]'
+    return f'{one_line(evidence.context_id)}: "{_up_to(most, evidence.quote)}" [{how}]'
 
 
 def against(sample: Sample, sources: tuple[str, ...]) -> str:

@@ -21,6 +21,7 @@ from judgekit.report.worst import is_failed
 _QUESTION_CHARS = 300
 _FAULT_CHARS = 200
 _RATING_CHARS = 200
+_CLAIM_CHARS = 300
 _CLAIMS_A_ROW = 5
 _UNJUDGED = "unjudged"
 _CONFIDENCE = f"{CONFIDENCE * 100:g} %"
@@ -196,13 +197,16 @@ def _in_order(counts: Mapping[str, int]) -> str:
 
 
 def _worst(console: Console, result: Result, lower: set[str]) -> None:
-    """A row's flawed scores, and the verdicts they come from: each claim that is not supported, with its evidence."""
+    """A row's flawed scores, and the verdicts they come from: each claim that is not supported, with its evidence.
+
+    Texts are shortened; the row's own view shows them whole.
+    """
     _row_head(console, result, lower)
     case = result.case
     flawed = [(claim, found) for claim in case.claims if (found := _not_supported(result, claim.id))]
     if flawed:
-        rows = [row for claim, verdicts in flawed[:_CLAIMS_A_ROW] for row in claim_rows(case.sample, claim, verdicts)]
-        put(console, grid(rows), indent=4)
+        shown = (claim_rows(case.sample, *one, most=_CLAIM_CHARS) for one in flawed[:_CLAIMS_A_ROW])
+        put(console, grid(row for rows in shown for row in rows), indent=4)
     if len(flawed) > _CLAIMS_A_ROW:
         put(console, Text(f"more claims like these: {len(flawed) - _CLAIMS_A_ROW}", style="dim"), indent=4)
     for kind, rated in groupby(case.ratings, key=lambda rating: rating.kind):
