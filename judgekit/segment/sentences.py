@@ -27,6 +27,8 @@ _PAIRS = {
     "(": ")",
     "（": "）",
     "[": "]",
+    "【": "】",
+    "〈": "〉",
 }
 _SINGLE_QUOTES = "'‘’‚‛‹›"
 _QUOTES = frozenset({*_PAIRS, *_PAIRS.values(), *_SINGLE_QUOTES, "{", "}"})
@@ -42,6 +44,8 @@ _SAID = re.compile("[」』]$")
 _BRAND = re.compile("[a-z]{1,2}[A-Z]")
 _NO_BEGINNING = re.compile(r"[,;:)\]-]|[.!?…]+(?:\s|$)")
 _STOPS = frozenset(".!?")
+#: These stops serve for nothing else, so what follows begins a sentence, a number too, unless it goes on with a comma.
+_WIDE_STOPS = re.compile(r"[。！？｡]++[.!?…。！？｡]*+\s*+(?![、，；：,;:…—)\]）】」』》〉])")
 _SHORT = 4
 #: Before a number; those in other letters before anything.
 _ABBREVIATION = re.compile(
@@ -80,12 +84,30 @@ def sentence_starts(
 
 
 def _boundaries(shown: str, language: str) -> list[int]:
-    """Where the language's rules and the English ones both see a beginning: each knows some abbreviations."""
+    """Where the language's rules and the English ones both see a beginning: each knows some abbreviations.
+
+    Neither sees one between a wide stop and a number, as in "高61米。1958年建成": those are added.
+    """
     seen = [
         {boundary["start_index"] for boundary in get_sentence_boundaries(code, shown)}
         for code in dict.fromkeys((language, "en"))
     ]
-    return sorted(set.intersection(*seen) - {0})
+    return sorted(set.intersection(*seen).union(_after_wide_stops(shown)) - {0, len(shown)})
+
+
+def _after_wide_stops(shown: str) -> set[int]:
+    """The boundaries after the full stops of Chinese and Japanese that stand in no quotation or parenthesis."""
+    ends = {match.start(): match.end() for match in _WIDE_STOPS.finditer(shown)}
+    found: set[int] = set()
+    closers: list[str] = []
+    for at, sign in enumerate(shown if ends else ""):
+        if closers and sign == closers[-1]:
+            closers.pop()
+        elif sign in _PAIRS:
+            closers.append(_PAIRS[sign])
+        elif at in ends and not closers:
+            found.add(ends[at])
+    return found
 
 
 def _shown(text: str, start: int, end: int, *, removed: Iterable[Span], kept: Iterable[Span]) -> tuple[str, list[int]]:
