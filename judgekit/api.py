@@ -6,26 +6,20 @@ inside a running event loop alike.
 
 from __future__ import annotations
 
-import asyncio
-import atexit
-import contextlib
-import os
-import threading
-from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from judgekit import batch
 from judgekit.errors import InputError
 from judgekit.formats.native import Bad, sample_of
 from judgekit.judge import Judge
+from judgekit.loop import synchronous, wait
 from judgekit.metrics import REFERENCE_FREE, Metric, metrics_of
 from judgekit.records import Context, Options, Result, Sample
 from judgekit.run import judge_sample, judge_samples
 from judgekit.rundir import Run
 
-T = TypeVar("T")
 Chosen = str | Metric | Iterable[str | Metric]
 
 
@@ -53,28 +47,7 @@ async def ascore(
     return await judge_sample(sample, judge=judge, metrics=metrics_of(metrics), options=options)
 
 
-def score(
-    *,
-    question: str,
-    answer: str,
-    contexts: Sequence[str | Mapping[str, Any] | Context],
-    judge: Judge,
-    reference: str | None = None,
-    metrics: Chosen = REFERENCE_FREE,
-    options: Options = Options(),  # noqa: B008  a frozen record
-) -> Result:
-    """`ascore` for synchronous code."""
-    return _wait(
-        ascore(
-            question=question,
-            answer=answer,
-            contexts=contexts,
-            judge=judge,
-            reference=reference,
-            metrics=metrics,
-            options=options,
-        )
-    )
+score = synchronous(ascore)
 
 
 def ascore_all(
@@ -110,7 +83,7 @@ def score_all(
         found = ascore_all(read, judge=judge, metrics=metrics, options=options, in_flight=in_flight)
         return [result async for result in found]
 
-    return _wait(collect())
+    return wait(collect())
 
 
 async def ajudge_log(
@@ -140,28 +113,7 @@ async def ajudge_log(
     return await batch.judge_log(job)
 
 
-def judge_log(
-    log: str | Path | Sequence[str | Path],
-    *,
-    out: str | Path,
-    judge: Judge,
-    metrics: Chosen = REFERENCE_FREE,
-    options: Options = Options(),  # noqa: B008  a frozen record
-    mapping: Mapping[str, str] | None = None,
-    skip_bad_rows: bool = False,
-) -> Run:
-    """`ajudge_log` for synchronous code."""
-    return _wait(
-        ajudge_log(
-            log,
-            out=out,
-            judge=judge,
-            metrics=metrics,
-            options=options,
-            mapping=mapping,
-            skip_bad_rows=skip_bad_rows,
-        )
-    )
+judge_log = synchronous(ajudge_log)
 
 
 def load_run(folder: str | Path) -> Run:
@@ -185,64 +137,3 @@ def _numbered(numbered: tuple[int, Sample | Mapping[str, Any]]) -> Sample:
         return as_sample(row, default_id=str(number))
     except InputError as error:
         raise InputError(f"row {number}: {error}") from None
-
-
-# --- a loop of our own -------------------------------------------------------------------------
-
-
-_starting = threading.Lock()
-#: How long an interrupt waits for a run to write down where it stopped.
-_LONGEST_FAREWELL = 10.0
-
-
-@lru_cache(maxsize=1)
-def _loop_of(process: int) -> asyncio.AbstractEventLoop:
-    """The private event loop of the synchronous functions, in a thread that ends with the process.
-
-    A forked process inherits the loop but not the thread that runs it, so each process has its own.
-    """
-    del process
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="judgekit", daemon=True).start()
-    atexit.register(_leave, loop, os.getpid())
-    return loop
-
-
-def _leave(loop: asyncio.AbstractEventLoop, process: int) -> None:
-    """Close the connections that judges hold open in the private loop, when the process ends."""
-    if process == os.getpid() and loop.is_running():
-        closing = asyncio.run_coroutine_threadsafe(loop.shutdown_asyncgens(), loop)
-        with contextlib.suppress(Exception):  # the process is leaving anyway
-            closing.result(_LONGEST_FAREWELL)
-
-
-def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
-    """True inside that loop, where waiting for it would wait for ever."""
-    try:
-        return asyncio.get_running_loop() is loop
-    except RuntimeError:
-        return False
-
-
-def _wait(work: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine; an interrupt cancels it, and waits until it has cleaned up."""
-    with _starting:
-        loop = _loop_of(os.getpid())
-    if _is_running(loop):
-        work.close()
-        raise InputError("a script or metric that judgekit runs cannot call its synchronous functions; await ascore")
-    done = threading.Event()
-
-    async def watched() -> T:
-        try:
-            return await work
-        finally:
-            done.set()
-
-    future = asyncio.run_coroutine_threadsafe(watched(), loop)
-    try:
-        return future.result()
-    except BaseException:
-        if future.cancel():
-            done.wait(_LONGEST_FAREWELL)
-        raise

@@ -8,6 +8,7 @@ Unlike RAGChecker's code, what cannot be counted is None and not 0, so an absten
 from __future__ import annotations
 
 from collections.abc import Sequence
+from abc import abstractmethod
 from dataclasses import dataclass
 
 from judgekit.metrics.base import NOTHING, Metric
@@ -195,9 +196,9 @@ class _WrongMetric(MatrixMetric):
     def mark(self, case: Case, claim: Claim) -> Known:
         return both(negated(in_the_other(case, claim)), self.comes_from_here(case, claim))
 
+    @abstractmethod
     def comes_from_here(self, case: Case, claim: Claim) -> Known:
         """Whether the claim, if it is wrong, counts in this metric."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
