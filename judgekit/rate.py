@@ -33,9 +33,11 @@ async def asks_of(desk: Desk, sample: Sample, needs: frozenset[Need]) -> tuple[A
         return ()
     if desk.options.split == "segments" or asks.is_simple(sample.question):
         return asks.single(sample.question)
-    found = asks.read(await desk.ask(asks.request(desk.judge.prompts, sample.question)), sample.question)
+    answers = await desk.ask(asks.request(desk.judge.prompts, sample.question))
+    found = asks.read(answers, sample.question)
     if found is None:
-        desk.faults.append(Fault(stage="asks", cause="missing", message=sample.question))
+        cause = next((answer.cause for answer in answers.values() if answer.cause), "missing")
+        desk.faults.append(Fault(stage="asks", cause=cause, message=sample.question))
     return found or ()
 
 

@@ -320,7 +320,7 @@ def test_asks_that_cannot_be_read_are_a_failure_of_the_judge() -> None:
         judge, "answer_relevance", question="What of the mill, and who owns it?", answer="It has six sails."
     )
     assert (result["answer_relevance"].value, result["answer_relevance"].reason) == (None, Reason.UNJUDGED)
-    assert [fault.stage for fault in result.faults] == ["asks"]
+    assert [(fault.stage, fault.cause) for fault in result.faults] == [("asks", "no_json")]
 
 
 # --- reading replies -----------------------------------------------------------------------------------------------
