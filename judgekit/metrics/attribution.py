@@ -7,8 +7,8 @@ Unlike RAGChecker's code, what cannot be counted is None and not 0, so an absten
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgekit.metrics.base import NOTHING, Metric
