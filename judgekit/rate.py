@@ -70,22 +70,29 @@ async def likenesses_of(desk: Desk, sample: Sample, needs: frozenset[Need]) -> t
 
 
 async def bearings_of(desk: Desk, case: Case, needs: frozenset[Need]) -> list[Rating]:
-    """Whether the answer addresses each ask, and whether its claims bear on the question."""
+    """Whether the answer addresses each ask, and whether its claims bear on the question.
+
+    One too long for a call is shown whole for the asks alone, and for claims only where they stand: else each group of
+    them would repeat all of it.
+    """
     sample, claims = case.sample, case.claims_of(ANSWER)
+    is_long = len(sample.answer) > desk.options.source_chars_per_call
     if Need.BEARING not in needs or not case.asks or not sample.answer.strip():
         return []
 
     def request(items: Sequence[Ask | Claim]) -> JudgeRequest:
+        some_asks = [item for item in items if isinstance(item, Ask)]
+        some_claims = [item for item in items if isinstance(item, Claim)]
+        answer = sample.answer
+        if is_long and some_claims:
+            answer = answer[min(c.start for c in some_claims) : max(c.end for c in some_claims)].strip()
         return bearing.request(
-            desk.judge.prompts,
-            question=sample.question,
-            answer=sample.answer,
-            asks=[item for item in items if isinstance(item, Ask)],
-            claims=[item for item in items if isinstance(item, Claim)],
+            desk.judge.prompts, question=sample.question, answer=answer, asks=some_asks, claims=some_claims
         )
 
-    items: list[Ask | Claim] = [*case.asks, *claims]
-    groups = in_groups(items, desk.options.segments_per_call)
+    by_place = sorted(claims, key=lambda claim: (claim.start, claim.end))
+    apart: list[list[Ask | Claim]] = [[*case.asks], [*by_place]] if is_long else [[*case.asks, *claims]]
+    groups = [group for items in apart for group in in_groups(items, desk.options.segments_per_call)]
     answers = await all_of(desk.ask_items(request, group) for group in groups)
     return bearing.read({key: answer for group in answers for key, answer in group.items()}, case.asks, claims)
 

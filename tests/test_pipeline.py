@@ -233,6 +233,39 @@ def too_long_from(chars: int) -> Any:
     return spoil
 
 
+def test_a_long_answer_is_shown_to_its_claims_only_where_they_stand() -> None:
+    sentences = [f"Ferry number {n} has a lamp of its own." for n in range(1, 101)]
+    judge = judge_that(
+        bears=lambda claim: claim != sentences[70], asks={"Which lamps, which ferries?": ["Which lamps?"]}
+    )
+    result = judged(
+        judge,
+        "answer_relevance",
+        question="Which lamps, which ferries?",
+        answer=" ".join(sentences),
+        options=jk.Options(source_chars_per_call=2000, segments_per_call=20),
+    )
+    whole, *parts = [request for request in judge.asked if request.task == "bearing"]
+    shown = [json.loads(request.input.partition("Answer: ")[2]) for request in (whole, *parts)]
+    assert (whole.ids, shown[0]) == (("q1",), " ".join(sentences))
+    assert [part.ids for part in parts] == [tuple(f"a{n}" for n in range(at, at + 20)) for at in range(1, 101, 20)]
+    assert " ".join(shown[1:]) == shown[0]
+    bearing = result.case.rated("bearing")
+    assert list(bearing) == [claim.id for claim in result.claims]
+    assert [name for name, rating in bearing.items() if rating.label != "yes"] == ["a71"]
+
+
+def test_an_answer_that_fits_a_call_is_shown_whole_to_asks_and_claims_together() -> None:
+    answer = " ".join(f"Ferry number {n} has a lamp of its own." for n in range(1, 31))
+    judge = judge_that()
+    options = jk.Options(source_chars_per_call=len(answer), segments_per_call=20)
+    judged(judge, "answer_relevance", question="Which lamps", answer=answer, options=options)
+    asked = [request for request in judge.asked if request.task == "bearing"]
+    assert [len(request.ids) for request in asked] == [15, 16]
+    assert asked[0].ids[:2] == ("q1", "a1")
+    assert [json.loads(request.input.partition("Answer: ")[2]) for request in asked] == [answer, answer]
+
+
 def test_sources_too_long_for_one_call_are_asked_in_parts() -> None:
     contexts = [f"Passage {n}. " + "It rains often. " * 60 for n in range(4)]
     contexts[2] += "The ferry seats eighty people."
