@@ -48,11 +48,17 @@ BAD: dict[str, tuple[bytes | dict[str, Any], str, str]] = {
     "a field null": ({**GOOD, "contexts": None}, "contexts: null", "--map contexts=COLUMN"),
     "contexts a text": ({**GOOD, "contexts": "A tank."}, "contexts: a str where a list", "put it in [ ]"),
     "contexts an object": ({**GOOD, "contexts": {"1": "x"}}, "contexts: a dict where a list", "put it in [ ]"),
-    "a context a number": ({**GOOD, "contexts": ["x", 7]}, "contexts[1]: a int", "an object with id and text"),
+    "a context a number": ({**GOOD, "contexts": ["x", 7]}, "contexts[1]: an int", "an object with id and text"),
     "a context's text a list": (
         {**GOOD, "contexts": [{"text": ["x"]}]},
         "contexts[0].text: a list",
-        "a text is expected",
+        "one text in quotes",
+    ),
+    "a context's id a boolean": ({**GOOD, "contexts": [{"id": True}]}, "contexts[0].id: True is not", "in quotes"),
+    "a context's id empty": (
+        {**GOOD, "contexts": ["x", {"id": ""}]},
+        "contexts[1].id: '' is not",
+        "leave it out to have it called '2'",
     ),
     "two contexts of one id": (
         {**GOOD, "contexts": [{"id": "d", "text": "x"}, {"id": "d", "text": "y"}]},
@@ -69,24 +75,36 @@ BAD: dict[str, tuple[bytes | dict[str, Any], str, str]] = {
         "contexts: the id '@reference'",
         "another id",
     ),
-    "a question a number": ({**GOOD, "question": 7}, "question: a int where a text", "text is expected"),
+    "a question a number": ({**GOOD, "question": 7}, "question: an int where a text", "one text in quotes"),
     "an answer of no known kind": ({**GOOD, "answer": 7}, "answer: ", "accepted: a text"),
-    "a reference a list": ({**GOOD, "reference": ["x"]}, "reference: a list where a text", "text is expected"),
+    "a reference a list": ({**GOOD, "reference": ["x"]}, "reference: a list where a text", "one text in quotes"),
     "citations outside the answer": (
         {**GOOD, "citations": [{"start": 0, "end": 99, "context_ids": ["1"]}]},
         "citations: [0]",
         "accepted: 0 <= start",
     ),
-    "an id a boolean": ({**GOOD, "id": True}, "id: True is not a text", "whole number"),
-    "an id empty": ({**GOOD, "id": ""}, "id: '' is not a text", "whole number"),
-    "an id a fraction": ({**GOOD, "id": 1.5}, "id: 1.5 is not a text", "whole number"),
+    "an id a boolean": ({**GOOD, "id": True}, "id: True is not a text or a whole", "or leave it out"),
+    "an id empty": ({**GOOD, "id": ""}, "id: '' is not a text or a whole", "or leave it out"),
+    "an id a fraction": ({**GOOD, "id": 1.5}, "id: 1.5 is not a text or a whole", "or leave it out"),
     "an id given before": ({**GOOD, "id": "ok"}, "id: 'ok' stands already at", "an id of its own"),
     "a grade a text": ({**GOOD, "relevance": {"d": "high"}}, "relevance.d: 'high'", "a number is expected"),
     "a grade a boolean": ({**GOOD, "relevance": {"d": True}}, "relevance.d: True", "a number is expected"),
-    "relevance a list": ({**GOOD, "relevance": [1]}, "relevance: a list", "an object is expected"),
-    "a fact a text": ({**GOOD, "facts": ["x"]}, "facts[0]: ", "an object with id, text"),
+    "relevance a text": ({**GOOD, "relevance": "d"}, "relevance: a str", "or a list of the relevant ids"),
+    "a relevant id a boolean": ({**GOOD, "relevance": ["d", True]}, "relevance[1]: True is not", "in quotes"),
+    "a fact a text": ({**GOOD, "facts": ["x"]}, "facts[0]: a str", "an object with id, text"),
+    "a fact's id a fraction": ({**GOOD, "facts": [{"id": 1.5}]}, "facts[0].id: 1.5 is not", "called 'f1'"),
+    "a fact's context null": (
+        {**GOOD, "facts": [{"context_ids": ["d", None]}]},
+        "facts[0].context_ids[1]: None is not",
+        "write the id in quotes",
+    ),
+    "a retrieved context's id a list": (
+        {**GOOD, "retrievals": [{"contexts": [{"id": []}]}]},
+        "retrievals[0].contexts[0].id: [] is not",
+        "in quotes",
+    ),
     "a retrieval a text": ({**GOOD, "retrievals": ["x"]}, "retrievals[0]: ", "an object with query"),
-    "metadata a text": ({**GOOD, "metadata": "x"}, "metadata: a str", "an object is expected"),
+    "metadata a text": ({**GOOD, "metadata": "x"}, "metadata: a str where an object", "put it in { }"),
     "half an emoji": (b'{"question": "q", "answer": "Nice \\ud83d", "contexts": []}', "answer: holds half", "cut it"),
     "half an emoji in a context": (
         b'{"question": "q", "answer": "a", "contexts": ["x \\udc00"]}',
@@ -184,6 +202,21 @@ def test_a_full_row_is_read_as_it_stands(log: Path) -> None:
     assert sample.facts == (Fact(id="f1", text="f", context_ids=("d7#3",)),)
     assert sample.retrievals == (Retrieval(query="q", contexts=(Context(id="1", text="y"),)),)
     assert sample.metadata == {"latency": 0.5, "model": "m"}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (None, None),
+        ({}, {}),
+        ([], {}),
+        (["d", 7, "d"], {"d": 1.0, "7": 1.0}),
+        ({"d": 2, "e": 0.5}, {"d": 2.0, "e": 0.5}),
+    ],
+)
+def test_relevance_is_grades_by_id_or_a_list_of_ids(log: Path, given: Any, expected: dict[str, float] | None) -> None:
+    (sample,) = read(log, lines([{**GOOD, "relevance": given}]))
+    assert sample.relevance == expected
 
 
 def test_a_row_without_an_id_is_called_by_its_line(log: Path) -> None:

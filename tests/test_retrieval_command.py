@@ -234,9 +234,9 @@ class TestWhatIsWrong:
         ("line", "words"),
         [
             ('{"relevance": {}}', "bad.jsonl:1: contexts: missing"),
-            ('{"contexts": [3]}', "bad.jsonl:1: contexts[0]: a int"),
+            ('{"contexts": [3]}', "bad.jsonl:1: contexts[0]: an int"),
             ('{"contexts": [], "relevance": {"a": "high"}}', "bad.jsonl:1: relevance.a: 'high' is not a grade"),
-            ('{"contexts": [], "relevance": {"a": NaN}}', "bad.jsonl:1: relevance.a: nan is not a grade"),
+            ('{"contexts": [], "relevance": {"a": NaN}}', "bad.jsonl:1: not JSON (NaN is not JSON; write null)"),
             ("{", "bad.jsonl:1: not JSON"),
             ("[]", "bad.jsonl:1: a list where an object is expected"),
             ('{"id": 1, "contexts": []}\n{"id": 1, "contexts": []}', "bad.jsonl:2: id: '1' stands there already"),

@@ -298,5 +298,10 @@ def _kind(value: object) -> str:
         return "null"
     if isinstance(value, Mapping):
         return f"an object with {', '.join(sorted(map(str, value))) or 'no keys'}"
+    return a_type(value)
+
+
+def a_type(value: object) -> str:
+    """The name of a value's type, with its article: "an int"."""
     name = type(value).__name__
     return f"an {name}" if name == "int" else f"a {name}"

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from judgekit.errors import InputError, LogError
-from judgekit.formats.citations import read_answer
+from judgekit.formats.citations import a_type, read_answer
 from judgekit.records import THE_ANSWER, THE_REFERENCE, Context, Fact, LogFile, Retrieval, Sample
 
 FIELDS = (
@@ -99,32 +99,42 @@ def _rows(
     path: Path, mapping: Mapping[str, str], columns: set[str] | None = None
 ) -> Iterator[tuple[str, Sample | Bad]]:
     """Every row with its place `file:line`, as a sample or as what is wrong with it. `columns` takes up all keys."""
+    for number, line in lines_of(path):
+        yield f"{path}:{number}", _row(line, number, mapping, columns)
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a log that are not blank, numbered from 1; InputError when it cannot be opened."""
     try:
         with path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield f"{path}:{number}", _row(line, number, mapping, columns)
+            yield from ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}; give the path of a JSON Lines log") from None
 
 
 def _row(line: bytes, number: int, mapping: Mapping[str, str], columns: set[str] | None = None) -> Sample | Bad:
     try:
-        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        return Bad("", f"not UTF-8 at byte {error.start}; save the log as UTF-8")
-    try:
-        row = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
-        return Bad("", f"not JSON ({error}); one JSON object a line is expected")
-    if not isinstance(row, dict):
-        return Bad("", f"a {type(row).__name__} where an object is expected; one JSON object a line")
-    if columns is not None:
-        columns.update(map(str, row))
-    try:
+        row = object_of(line, number)
+        if columns is not None:
+            columns.update(row)
         return sample_of(row, mapping=mapping, default_id=str(number))
     except Bad as bad:
         return bad
+
+
+def object_of(line: bytes, number: int) -> dict[str, Any]:
+    """The JSON object of a line, which may begin with a byte order mark when it is the first; Bad for anything else."""
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise Bad("", f"not UTF-8 at byte {error.start}; save the log as UTF-8") from None
+    try:
+        row = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise Bad("", f"not JSON ({error}); one JSON object a line is expected") from None
+    if not isinstance(row, dict):
+        raise Bad("", f"{a_type(row)} where an object is expected; one JSON object a line")
+    return row
 
 
 def _no_constant(name: str) -> float:
@@ -153,7 +163,7 @@ def sample_of(row: Mapping[str, Any], *, mapping: Mapping[str, str] | None = Non
         raise Bad("citations" if isinstance(given["answer"], str) else "answer", str(error)) from None
     extra = {str(key): value for key, value in given.items() if key not in FIELDS}
     sample = Sample(
-        id=_id(given.get("id"), default_id),
+        id=_id(given.get("id"), "id", default=default_id),
         question=_text(given["question"], "question"),
         answer=answer,
         contexts=contexts,
@@ -201,17 +211,23 @@ def _renamed(row: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, An
     return given
 
 
-def _id(value: Any, default: str) -> str:
-    if value is None:
+def _id(value: Any, field: str, *, default: str | None = None) -> str:
+    """An id as a text; the default for null, where there is one."""
+    if value is None and default is not None:
         return default
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise Bad("id", f"{value!r} is not a text or a whole number")
+        or_none = "" if default is None else f", or leave it out to have it called {default!r}"
+        raise Bad(field, f"{value!r} is not a text or a whole number; write the id in quotes{or_none}")
     return str(value)
+
+
+def _ids(value: Any, field: str) -> tuple[str, ...]:
+    return tuple(_id(one, f"{field}[{n}]") for n, one in enumerate(_list(value, field)))
 
 
 def _text(value: Any, field: str) -> str:
     if not isinstance(value, str):
-        raise Bad(field, f"a {type(value).__name__} where a text is expected")
+        raise Bad(field, f"{a_type(value)} where a text is expected; write it as one text in quotes")
     return value
 
 
@@ -219,7 +235,7 @@ def _object(value: Any, field: str) -> dict[str, JsonValue]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise Bad(field, f"a {type(value).__name__} where an object is expected")
+        raise Bad(field, f"{a_type(value)} where an object is expected; put it in {{ }} under a key")
     return {str(key): item for key, item in value.items()}
 
 
@@ -227,7 +243,7 @@ def _list(value: Any, field: str) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list | tuple):
-        raise Bad(field, f"a {type(value).__name__} where a list is expected; put it in [ ]")
+        raise Bad(field, f"{a_type(value)} where a list is expected; put it in [ ]")
     return list(value)
 
 
@@ -249,11 +265,11 @@ def _context(item: Any, number: int, field: str) -> Context:
     if isinstance(item, str):
         return Context(id=str(number), text=item)
     if not isinstance(item, dict):
-        raise Bad(field, f"a {type(item).__name__}; a context is a text, or an object with id and text")
+        raise Bad(field, f"{a_type(item)}; a context is a text, or an object with id and text")
     texts = {name: _optional_text(item.get(name), f"{field}.{name}") for name in ("title", "url", "doc_id", "version")}
     extra = {str(key): value for key, value in item.items() if key not in _CONTEXT_FIELDS}
     return Context(
-        id=_id(item.get("id"), str(number)),
+        id=_id(item.get("id"), f"{field}.id", default=str(number)),
         text=_optional_text(item.get("text"), f"{field}.text") or "",
         **texts,
         metadata={**extra, **_object(item.get("metadata"), f"{field}.metadata")},
@@ -267,31 +283,41 @@ def _optional_text(value: Any, field: str) -> str | None:
 
 
 def _relevance(value: Any) -> dict[str, float] | None:
+    """Grades by id; the ids of a list are all of grade 1."""
     if value is None:
         return None
-    grades = _object(value, "relevance")
-    for key, grade in grades.items():
-        if isinstance(grade, bool) or not isinstance(grade, int | float) or not math.isfinite(grade):
-            raise Bad(f"relevance.{key}", f"{grade!r} is not a grade; a number is expected")
-    return {key: float(grade) for key, grade in grades.items() if isinstance(grade, int | float)}
+    if isinstance(value, list | tuple):
+        return dict.fromkeys(_ids(value, "relevance"), 1.0)
+    if not isinstance(value, dict):
+        raise Bad("relevance", f"{a_type(value)}; relevance is an object of id -> grade, or a list of the relevant ids")
+    return {str(key): _grade(grade, f"relevance.{key}") for key, grade in value.items()}
+
+
+def _grade(value: Any, field: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise Bad(field, f"{value!r} is not a grade; a number is expected")
+    return float(value)
 
 
 def _facts(value: Any) -> tuple[Fact, ...]:
-    facts = []
-    for n, item in enumerate(_list(value, "facts"), start=1):
-        if not isinstance(item, dict):
-            raise Bad(f"facts[{n - 1}]", "a fact is an object with id, text and context_ids")
-        ids = tuple(_id(one, "") for one in _list(item.get("context_ids"), f"facts[{n - 1}].context_ids"))
-        text = _optional_text(item.get("text"), f"facts[{n - 1}].text") or ""
-        facts.append(Fact(id=_id(item.get("id"), f"f{n}"), text=text, context_ids=ids))
-    return tuple(facts)
+    return tuple(_fact(item, n, f"facts[{n - 1}]") for n, item in enumerate(_list(value, "facts"), start=1))
+
+
+def _fact(item: Any, number: int, field: str) -> Fact:
+    if not isinstance(item, dict):
+        raise Bad(field, f"{a_type(item)}; a fact is an object with id, text and context_ids")
+    return Fact(
+        id=_id(item.get("id"), f"{field}.id", default=f"f{number}"),
+        text=_optional_text(item.get("text"), f"{field}.text") or "",
+        context_ids=_ids(item.get("context_ids"), f"{field}.context_ids"),
+    )
 
 
 def _retrievals(value: Any) -> tuple[Retrieval, ...]:
     found = []
     for n, item in enumerate(_list(value, "retrievals")):
         if not isinstance(item, dict):
-            raise Bad(f"retrievals[{n}]", "a retrieval is an object with query and contexts")
+            raise Bad(f"retrievals[{n}]", f"{a_type(item)}; a retrieval is an object with query and contexts")
         query = _optional_text(item.get("query"), f"retrievals[{n}].query") or ""
         found.append(Retrieval(query=query, contexts=_contexts(item.get("contexts"), f"retrievals[{n}].contexts")))
     return tuple(found)

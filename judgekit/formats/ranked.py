@@ -1,12 +1,11 @@
 """Native rows read for their rankings and labels: `contexts` in rank order, `relevance`, `facts`, `retrievals`.
 
 The same rows as for judging, with two liberties: question and answer may be missing, and an id may be ranked again,
-which is a fault of the retriever that the measures have to see. `relevance` may also be a list of the relevant ids.
+which is a fault of the retriever that the measures have to see.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -43,27 +42,20 @@ def read(paths: Iterable[Path], mapping: Mapping[str, str]) -> list[Sample]:
 
 def _rows(path: Path, mapping: Mapping[str, str]) -> Iterator[tuple[str, Sample | str]]:
     """Every row with its place `file:line`, as a sample or as what is wrong with it."""
-    try:
-        lines_of = path.read_bytes().splitlines()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}; give the path of a JSON Lines log") from None
-    for number, line in enumerate(lines_of, start=1):
-        if line.strip():
+    for number, line in native.lines_of(path):
+        try:
             yield f"{path}:{number}", _row(line, number, mapping)
+        except native.Bad as bad:
+            yield f"{path}:{number}", f"{bad.field}: {bad}" if bad.field else str(bad)
 
 
-def _row(line: bytes, number: int, mapping: Mapping[str, str]) -> Sample | str:
-    """A row of which only the contexts are required, and in which an id may be ranked again."""
-    try:
-        row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-    except (ValueError, RecursionError) as error:
-        return f"not JSON ({error}); one JSON object a line, in UTF-8, is expected"
-    if not isinstance(row, dict):
-        return f"a {type(row).__name__} where an object is expected; one JSON object a line"
-    column = {field: mapping.get(field, field) for field in ("contexts", "retrievals", "relevance")}
+def _row(line: bytes, number: int, mapping: Mapping[str, str]) -> Sample:
+    """A row of which only the contexts are required, and in which an id may be ranked again; Bad when it is wrong."""
+    row = native.object_of(line, number)
+    column = {field: mapping.get(field, field) for field in ("contexts", "retrievals")}
     if row.get(column["contexts"]) is None:
         have = ", ".join(sorted(map(str, row))) or "nothing"
-        return f"contexts: missing; the row has: {have}; name its column with --map contexts=COLUMN"
+        raise native.Bad("contexts", f"missing; the row has: {have}; name its column with --map contexts=COLUMN")
     row = {"question": "", "answer": "", **{key: value for key, value in row.items() if value is not None}}
     row[column["contexts"]] = _told_apart(row[column["contexts"]])
     calls = row.get(column["retrievals"])
@@ -72,13 +64,7 @@ def _row(line: bytes, number: int, mapping: Mapping[str, str]) -> Sample | str:
             {**call, "contexts": _told_apart(call.get("contexts"))} if isinstance(call, dict) else call
             for call in calls
         ]
-    relevant = row.get(column["relevance"])
-    if isinstance(relevant, list) and all(isinstance(one, str | int) for one in relevant):
-        row[column["relevance"]] = {str(one): 1 for one in relevant}
-    try:
-        sample = native.sample_of(row, mapping=mapping, default_id=str(number))
-    except native.Bad as bad:
-        return f"{bad.field}: {bad}" if bad.field else str(bad)
+    sample = native.sample_of(row, mapping=mapping, default_id=str(number))
     lists = (sample.contexts, *(call.contexts for call in sample.retrievals))
     if not any(_AGAIN in context.id for contexts in lists for context in contexts):
         return sample
