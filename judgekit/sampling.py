@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from judgekit.errors import InputError
 from judgekit.records import Check, Result
+from judgekit.stats import hash_rank
 
 _ID_DIGITS = 12
 
@@ -39,19 +40,14 @@ class Unit(NamedTuple):
 def units_of(results: Iterable[Result]) -> Iterator[Unit]:
     """Every check that the judge was asked about, in the order of the results.
 
-    An `unjudged` verdict is a unit too: a human can label what the judge could not. A label that needed no judge
-    (it carries a `reason`) is none.
+    An `unjudged` verdict is a unit too: a human can label what the judge could not. So is a label that was turned down
+    for lack of evidence. Only a label that needed no judge (a `reason`, and no calls) is none.
     """
     for result in results:
         claims = {claim.id for claim in result.claims}
         for verdict in result.verdicts:
-            if verdict.reason is None and verdict.check.claim_id in claims:
+            if (verdict.reason is None or verdict.calls) and verdict.check.claim_id in claims:
                 yield Unit.of(result.id, verdict.check)
-
-
-def rank(unit_id: str, *, seed: int) -> str:
-    """Where a unit stands in the draw of a seed: a hash, so it depends on nothing but the two."""
-    return sha256(f"{seed}:{unit_id}".encode()).hexdigest()
 
 
 def draw(units: Iterable[Unit], n: int, *, seed: int) -> list[Unit]:
@@ -62,4 +58,4 @@ def draw(units: Iterable[Unit], n: int, *, seed: int) -> list[Unit]:
     """
     if n < 1:
         raise InputError(f"a draw of {n} units shows nothing; give 1 or more")
-    return nsmallest(n, units, key=lambda unit: rank(unit.unit_id, seed=seed))
+    return nsmallest(n, units, key=lambda unit: hash_rank(unit.unit_id, seed=str(seed)))

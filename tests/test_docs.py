@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,17 @@ def test_every_metric_is_defined_in_the_docs(metric: str) -> None:
 @pytest.mark.parametrize("command", sorted(cli.commands))
 def test_every_command_is_named_in_the_readme(command: str) -> None:
     assert f"`judgekit {command}" in README
+
+
+def test_every_room_of_the_house_is_in_the_plan() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    layers = settings["importlinter"]["contracts"][0]["layers"]
+    rooms = {room for layer in layers for room in layer.split(" | ")}
+    inside = (ROOT / "judgekit").iterdir()
+    there = {path.stem for path in inside if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert there - {"__init__"} == rooms, "a room outside the layers is a room without rules"
+    plan = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert {room for room in rooms if f"`{room}`" not in plan} == set()
 
 
 @pytest.mark.parametrize("name", sorted({*DOCS, "README.md", "CONTRIBUTING.md", "CHANGELOG.md"}))

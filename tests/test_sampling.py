@@ -69,6 +69,7 @@ def test_units_are_what_the_judge_was_asked_also_where_it_failed():
             a_verdict("c1", "d1", label=Label.UNJUDGED, cause="timeout"),
             a_verdict("t1", *THE_REFERENCE, label=Label.CONTRADICTED),
             a_verdict("c1", "d2", label=Label.UNSUPPORTED, reason="no text in the source"),
+            a_verdict("c1", "d3", label=Label.UNSUPPORTED, reason="no quote that stands in the sources", calls=("k1",)),
             a_verdict("gone", "d1"),
         ),
     )
@@ -77,6 +78,7 @@ def test_units_are_what_the_judge_was_asked_also_where_it_failed():
         ("q1", "c1", ("d1", "d2")),
         ("q1", "c1", ("d1",)),
         ("q1", "t1", ("@reference",)),
+        ("q1", "c1", ("d3",)),
     ]
     assert units[0].check == case.verdicts[0].check
 

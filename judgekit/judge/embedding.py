@@ -69,7 +69,8 @@ class EmbeddingBackend:
         except ValueError:
             vectors = None
         said = vectors if isinstance(vectors, list) else []
-        return {question.id: reading.answer(question, one) for question, one in zip(request.questions, said)}  # noqa: B905 - what is missing is missing
+        paired = zip(request.questions, said, strict=False)  # what is missing is missing
+        return {question.id: reading.answer(question, one) for question, one in paired}
 
     async def close(self) -> None:
         if self._endpoint is not None:

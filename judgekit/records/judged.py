@@ -57,7 +57,7 @@ class Verdict(Record):
     """The label of one check, with its evidence.
 
     `cause` says why a verdict is `unjudged` (`timeout`, `missing`, `invalid_label`, ...), `reason` explains a
-    label that needed no judge; `raw` keeps the reply that could not be read; `calls` are the keys of the judge
+    label that is not the judge's own; `raw` keeps the reply that could not be read; `calls` are the keys of the judge
     calls it rests on. `in_parts`: the sources did not fit one call, so support spread over parts is not seen.
     """
 

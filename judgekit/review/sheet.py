@@ -15,7 +15,8 @@ from judgekit.errors import InputError
 from judgekit.records import THE_ANSWER, THE_REFERENCE, Label, Record, Result, Sample
 from judgekit.review.cells import fit, guard, parts
 from judgekit.rundir import Run
-from judgekit.sampling import Unit, draw, rank, units_of
+from judgekit.sampling import Unit, draw, units_of
+from judgekit.stats import hash_rank
 
 #: The header says what may be filled in: a note in a row of its own would be sorted away or read as data.
 VERDICT_COLUMN = f"verdict ({' / '.join(label for label in Label if label is not Label.UNJUDGED)})"
@@ -75,7 +76,7 @@ def write_sheet(path: Path, run: Run, units: Iterable[Unit], *, seed: int, of: i
     unit that the run does not hold.
     """
     _refuse_overwriting(path)
-    ordered = sorted(units, key=lambda unit: rank(unit.unit_id, seed=seed))
+    ordered = sorted(units, key=lambda unit: hash_rank(unit.unit_id, seed=str(seed)))
     found = _results_of(run, {unit.sample_id for unit in ordered})
     rows: list[dict[str, str]] = []
     key: list[KeyLine] = []
