@@ -21,6 +21,7 @@ from judgekit.prompts import Prompts
 from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec
 
 PATH = "/chat/completions"
+FORM = "chat"
 FORMATS = ("json_schema", "json_object", "text")
 #: More adaptations than this in one call means that they do not help.
 _MOST_ADAPTATIONS = 12

@@ -18,6 +18,7 @@ from judgekit.judge.chat import ChatBackend
 from judgekit.judge.embedding import FORM as EMBEDDINGS
 from judgekit.judge.embedding import EmbeddingBackend
 from judgekit.judge.endpoint import Endpoint
+from judgekit.judge.forms import backend_of
 from judgekit.judge.store import Store
 from judgekit.prompts import Prompts, prompts_of
 from judgekit.wire import JudgeRequest, JudgeSpec, Texts, Vector
@@ -119,14 +120,13 @@ class Judge:
     def replay(cls, path: str | Path, *, prompts: str | Path | None = None) -> Judge:
         """A judge that answers from a cassette and from nothing else; what it does not hold is a CassetteMiss."""
         tape = cassettes.read(Path(path))
+        shown = prompts_of(Path(prompts) if prompts is not None else None)
         voices: dict[str, Backend] = {}
         for part, voice in tape.voices.items():
-            if part == "embedder" and voice.spec.form == EMBEDDINGS:
-                voices[part] = EmbeddingBackend(voice.spec, None)
-                continue
-            if voice.spec.form != "chat":
-                raise InputError(f"{path}: its {part} speaks {voice.spec.form!r}, which cannot be replayed")
-            voices[part] = ChatBackend(voice.spec, None, prompts_of(Path(prompts) if prompts is not None else None))
+            try:
+                voices[part] = backend_of(voice.spec, None, shown)
+            except InputError as error:
+                raise InputError(f"{path}: its {part}: {error}") from None
             voices[part].learn(voice.dialect)
         judge = cls(
             voices["extractor"],
