@@ -656,3 +656,48 @@ def test_no_secret_is_kept_or_shown(tmp_path: Path, has_user: bool) -> None:
     secrets = [key, header, query, *([password, basic, "user:"] if has_user else [])]
     for text in (dump, shown, *files):
         assert not [secret for secret in secrets if secret in text]
+
+
+# --- what is more than one call can hold ---------------------------------------------------------
+
+
+def test_a_request_of_many_questions_goes_out_in_calls_of_as_many_as_the_backend_takes() -> None:
+    seen: list[tuple[str, ...]] = []
+
+    def script(one: JudgeRequest) -> dict[str, str]:
+        seen.append(one.ids)
+        return dict.fromkeys(one.ids, "yes")
+
+    judge = Judge(Scripted(script, most_questions=2))
+    asked = one(judge, request("a", "b", "c", "d", "e"))
+    assert seen == [("a", "b"), ("c", "d"), ("e",)]
+    assert list(asked.answers) == ["a", "b", "c", "d", "e"]
+    assert len({call.key for call in asked.calls}) == 3
+    assert {answer.calls for answer in asked.answers.values()} == {(call.key,) for call in asked.calls}
+
+
+def test_each_part_is_stored_and_asked_again_by_itself(tmp_path: Path) -> None:
+    seen: list[tuple[tuple[str, ...], bool]] = []
+
+    def script(one: JudgeRequest) -> dict[str, str]:
+        seen.append((one.ids, one.again))
+        return {i: "yes" for i in one.ids if i != "b"}
+
+    def session(*ids: str) -> dict[str, str | None]:
+        seen.clear()
+        return said(one(Judge(Scripted(script, most_questions=1), cache=tmp_path), request(*ids)))
+
+    assert session("a", "b") == {"a": "yes", "b": "missing"}
+    assert sorted(seen) == [(("a",), False), (("b",), False), (("b",), True)]
+    assert session("a", "c") == {"a": "yes", "c": "yes"}
+    assert seen == [(("c",), False)]
+
+
+def test_a_part_that_is_too_long_makes_the_whole_too_long() -> None:
+    def script(one: JudgeRequest) -> dict[str, str]:
+        if "b" in one.ids:
+            raise RequestTooLong("b is too long")
+        return dict.fromkeys(one.ids, "yes")
+
+    with pytest.raises(RequestTooLong, match="b is too long"):
+        one(Judge(Scripted(script, most_questions=1)), request("a", "b", "c"))

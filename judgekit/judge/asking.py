@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from judgekit.errors import JudgeDrift, JudgeError, JudgeStop, RequestTooLong
 from judgekit.judge.backend import Backend, Body
 from judgekit.judge.store import Store
+from judgekit.together import all_of
 from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, canonical, digest
 
 #: Causes that asking again cannot mend.
@@ -98,12 +99,19 @@ class Asker:
         self._store, self._opened = store, False
 
     async def ask(self, request: JudgeRequest, *, repeat: int = 0) -> Asked:
-        """Answers to all questions, each valid or with the cause of its failure.
+        """Answers to all questions, each valid or with the cause of its failure. What is more than one call of this
+        backend can hold is asked in several, side by side.
 
         Raises RequestTooLong when the input does not fit the judge, and JudgeStop when no call can succeed.
         """
         if not request.questions:
             return Asked({}, ())
+        asked = await all_of(self._ask(part, repeat) for part in _fitting(request, self.backend.most_questions))
+        answers = {question_id: answer for part in asked for question_id, answer in part.answers.items()}
+        return Asked(answers, tuple(call for part in asked for call in part.calls))
+
+    async def _ask(self, request: JudgeRequest, repeat: int) -> Asked:
+        """One call for all questions, and a second one for those that it leaves open."""
         answers, calls, cut = await self._once(request, repeat)
         open_ids = [i for i in request.ids if not answers[i].is_answered and answers[i].cause not in _FINAL]
         if not open_ids or not calls:  # without a call the endpoint failed, and was tried again already
@@ -316,6 +324,15 @@ def _failure(cause: str, message: str) -> JudgeError:
     error = JudgeError(message)
     error.cause = cause
     return error
+
+
+def _fitting(request: JudgeRequest, most: int | None) -> list[JudgeRequest]:
+    """The request in parts of at most so many questions, in order."""
+    questions = request.questions
+    if most is None or len(questions) <= most:
+        return [request]
+    starts = range(0, len(questions), most)
+    return [request.model_copy(update={"questions": questions[at : at + most]}) for at in starts]
 
 
 def _parts(ids: list[str], *, cut: bool) -> list[list[str]]:

@@ -25,6 +25,11 @@ class Backend(Protocol):
         ...
 
     @property
+    def most_questions(self) -> int | None:
+        """How many questions one call can hold; larger requests are asked in several. None: any number."""
+        ...
+
+    @property
     def dialect(self) -> dict[str, JsonValue]:
         """What was found out about the endpoint (reply format, refused parameters), to be remembered."""
         ...

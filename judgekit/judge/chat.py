@@ -54,6 +54,10 @@ class ChatBackend:
         return self._spec
 
     @property
+    def most_questions(self) -> int | None:
+        return None
+
+    @property
     def dialect(self) -> dict[str, JsonValue]:
         renamed: dict[str, JsonValue] = {name: _RENAMES[name] for name in sorted(self._dialect.renamed)}
         return {"format": self._dialect.format, "dropped": [*sorted(self._dialect.dropped)], "renamed": renamed}

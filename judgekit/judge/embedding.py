@@ -33,6 +33,10 @@ class EmbeddingBackend:
         return self._spec
 
     @property
+    def most_questions(self) -> int | None:
+        return None
+
+    @property
     def dialect(self) -> dict[str, JsonValue]:
         return {}
 

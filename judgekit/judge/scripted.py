@@ -23,17 +23,23 @@ class Scripted:
     """A backend whose answers come from `script(request)`.
 
     Returning text exercises the reading of replies, as from a chat model; returning a mapping answers the typed
-    questions directly, as a decision model or a classifier does. `asked` counts the calls.
+    questions directly, as a decision model or a classifier does. `most_questions` is how many one call may hold, any
+    number by default. `asked` counts the calls.
     """
 
-    def __init__(self, script: Script, *, model: str = "scripted") -> None:
+    def __init__(self, script: Script, *, model: str = "scripted", most_questions: int | None = None) -> None:
         self._script = script
+        self._most_questions = most_questions
         self._spec = JudgeSpec(model=model, base_url="scripted:", form="scripted")
         self.asked = 0
 
     @property
     def spec(self) -> JudgeSpec:
         return self._spec
+
+    @property
+    def most_questions(self) -> int | None:
+        return self._most_questions
 
     @property
     def dialect(self) -> dict[str, JsonValue]:

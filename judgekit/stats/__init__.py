@@ -30,6 +30,7 @@ from judgekit.stats.drawing import hash_rank, hash_rank_sample, hash_uniform, ne
 from judgekit.stats.exact import McNemar, SignFlip, holm, mcnemar, signflip_exact_p, signflip_p
 from judgekit.stats.intervals import Interval, Mean, cluster_ratio, macro_mean, wilson_interval
 from judgekit.stats.planning import mde_paired, n_required_paired
+from judgekit.stats.ranking import Auc, auc
 from judgekit.stats.raters import Alpha, FleissKappa, fleiss_kappa, gwet_ac1_raters, krippendorff_alpha
 from judgekit.stats.resampling import Bootstrap, bootstrap, cluster_bootstrap, quantile
 from judgekit.stats.running import RunningRatio
@@ -38,6 +39,7 @@ from judgekit.stats.transferred import Ppi, RoganGladen, ppi_mean, rogan_gladen
 __all__ = [
     "Ac1",
     "Alpha",
+    "Auc",
     "Bootstrap",
     "Confusion",
     "Corrected",
@@ -54,6 +56,7 @@ __all__ = [
     "SignFlip",
     "Stratum",
     "WeightedUnit",
+    "auc",
     "bootstrap",
     "cluster_bootstrap",
     "cluster_ratio",
