@@ -262,7 +262,7 @@ def test_a_file_that_is_no_cassette_is_named(tmp_path: Path) -> None:
 def test_a_form_that_nobody_here_speaks_cannot_be_replayed_and_says_so(tmp_path: Path) -> None:
     voice = Voice(SPEC.model_copy(update={"form": "morse"}), {})
     write(tmp_path / "tape", Cassette({**VOICES, "decider": voice}, {}))
-    with pytest.raises(InputError, match="its decider: .* speaks 'morse', which cannot be replayed"):
+    with pytest.raises(InputError, match=r"its decider: .* speaks 'morse', which cannot be replayed"):
         Judge.replay(tmp_path / "tape")
 
 
