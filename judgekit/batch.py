@@ -171,7 +171,9 @@ def _take_up(job: Job, earlier: Manifest | None) -> None:
             "with that one, or give another folder"
         )
     job.judge.use_store(job.out / CACHE)
-    if earlier is not None:
+    if earlier is None:
+        job.judge.doubt()
+    else:
         job.judge.pin(begun)
         # how the endpoint wants to be asked may have to be found out anew; that alone makes no row unfinished
         dialects = {part: found for part, found in earlier.dialect.items() if isinstance(found, dict)}
@@ -231,10 +233,11 @@ class _Paid(NamedTuple):
     reused: int
     prompt_tokens: int
     completion_tokens: int
+    unnamed: int
 
 
 def _paid(judge: Judge) -> _Paid:
-    meters = [(m.sent, m.reused, m.prompt_tokens, m.completion_tokens) for m in judge.meters.values()]
+    meters = [(m.sent, m.reused, m.prompt_tokens, m.completion_tokens, m.unnamed) for m in judge.meters.values()]
     return _Paid(*map(sum, zip(*meters, strict=True)))
 
 

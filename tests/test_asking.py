@@ -17,7 +17,7 @@ import pytest
 import uvloop
 from misbehaving import Reply, Request, Server, chat, error
 
-from judgekit.errors import JudgeDrift, JudgeStop, JudgeUnreachable, JudgeUnusable, RequestTooLong
+from judgekit.errors import InputError, JudgeDrift, JudgeStop, JudgeUnreachable, JudgeUnusable, RequestTooLong
 from judgekit.judge import Judge
 from judgekit.judge.asking import Asked
 from judgekit.judge.scripted import Scripted
@@ -574,6 +574,121 @@ def test_a_pin_holds_before_anything_is_asked(tmp_path: Path) -> None:
         one(other)
         with pytest.raises(JudgeDrift):
             other.pin({"extractor": spec})
+
+
+def test_the_name_that_was_asked_for_tells_nothing_and_is_no_drift() -> None:
+    """A gateway that gives back the alias now and then has not changed the model by it."""
+    names = ["m-2026-01-01", "m", "m-2026-01-01", "m-2026-02-02"]
+    with Server([yes(model=name) for name in names]) as server:
+        judge = judge_at(server)
+        for text in "abc":
+            one(judge, request(text=text))
+        with pytest.raises(JudgeDrift, match=r"pinned to 'm-2026-01-01'.*as 'm-2026-02-02'"):
+            one(judge, request(text="d"))
+    assert judge.meters["extractor"].unnamed == 1
+
+
+def test_an_alias_may_turn_out_to_be_one_snapshot_and_no_second() -> None:
+    with Server([yes(model=name) for name in ("m", "m-2026-01-01", "m-2026-01-01", "m-2026-02-02")]) as server:
+        judge = judge_at(server)
+        for text in "abc":
+            one(judge, request(text=text))
+        with pytest.raises(JudgeDrift):
+            one(judge, request(text="d"))
+    assert judge.specs["extractor"].resolved == "m"
+
+
+def test_replies_without_the_name_of_a_snapshot_are_counted() -> None:
+    with Server([yes(model=name) for name in ("m", "", None, "m")]) as server:
+        judge = judge_at(server)
+        run(judge, *(request(text=text) for text in "abcd"))
+    assert judge.meters["extractor"].unnamed == 4
+    with Server(yes(model="m-2026-01-01")) as server:
+        judge = Judge("m-2026-01-01", base_url=server.url)
+        one(judge)
+    assert judge.meters["extractor"].unnamed == 0
+
+
+# --- what an earlier session remembers of who answers -------------------------------------------
+
+
+def doubted(server: Server, cache: Path, **options: Any) -> Judge:
+    judge = judge_at(server, cache, **options)
+    judge.doubt()
+    return judge
+
+
+def test_a_doubted_memory_is_confirmed_by_one_call_before_the_cache_is_read(tmp_path: Path) -> None:
+    with Server(yes(model="m-1")) as server:
+        run(judge_at(server, tmp_path), *(request(text=text) for text in "abc"))
+        kept = rows(tmp_path)
+        server.requests.clear()
+        run(judge_at(server, tmp_path), *(request(text=text) for text in "abc"))
+        assert server.requests == [], "without a doubt nothing is sent"
+        run(doubted(server, tmp_path), *(request(text=text) for text in "abc"))
+        assert len(server.requests) == 1
+    assert rows(tmp_path) == kept
+
+
+def test_replies_of_the_model_that_answered_earlier_are_not_served_as_those_of_the_one_that_answers_now(
+    tmp_path: Path,
+) -> None:
+    with Server(yes(model="m-1")) as server:
+        run(judge_at(server, tmp_path), *(request(text=text) for text in "abc"))
+        server.requests.clear()
+        server._handler = lambda _one: chat('{"q1": "no"}', model="m-2")
+        judge = doubted(server, tmp_path)
+        with pytest.warns(RuntimeWarning, match="answers as 'm-2' now; the kept replies of 'm-1' are not used"):
+            outcomes = run(judge, *(request(text=text) for text in "abc"))
+        assert [said(outcome)["q1"] for outcome in outcomes] == ["no"] * 3
+        assert len(server.requests) == 3
+    assert judge.specs["extractor"].resolved == "m-2"
+    assert sorted(row["reply"]["model"] for row in rows(tmp_path).values()) == ["m-1"] * 3 + ["m-2"] * 3
+
+
+def test_where_nobody_can_be_reached_what_is_kept_is_served_and_nothing_else(tmp_path: Path) -> None:
+    with Server(yes(model="m-1")) as server:
+        one(judge_at(server, tmp_path))
+    judge = doubted(server, tmp_path)
+    with pytest.warns(RuntimeWarning, match="going on with kept replies of 'm-1'"):
+        assert said(one(judge)) == {"q1": "yes"}
+    for unasked in (judge, doubted(server, tmp_path)):
+        assert said(one(unasked, request(text="never asked"))) == {"q1": "connection"}
+
+
+def test_a_doubt_that_a_failing_call_does_not_settle_stays(tmp_path: Path) -> None:
+    with Server(yes(model="m-1")) as server:
+        one(judge_at(server, tmp_path))
+        replies = [error(500), yes(model="m-1")]
+        server._handler = lambda _one: replies.pop(0)
+        judge = doubted(server, tmp_path)
+        assert said(one(judge)) == {"q1": "server_error"}
+        assert said(one(judge)) == {"q1": "yes"}
+        assert replies == []
+    assert [row["ok"] for row in rows(tmp_path).values()] == [True]
+
+
+def test_a_dated_name_and_a_judge_that_answered_already_are_not_doubted(tmp_path: Path) -> None:
+    with Server(obedient) as server:
+        for name in ("m-2026-01-01", "m"):
+            judge = Judge(name, base_url=server.url, cache=tmp_path)
+            server._handler = lambda sent: yes(model=sent.body["model"])
+            one(judge)
+            server.requests.clear()
+            judge = judge if name == "m" else Judge(name, base_url=server.url, cache=tmp_path)
+            judge.doubt()
+            one(judge)
+            assert server.requests == []
+
+
+def test_a_strict_pin_refuses_aliases_and_replies_without_a_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"strict_pin: m names no snapshot.*give a dated name"):
+        Judge("m", base_url="http://127.0.0.1:1/v1", strict_pin=True)
+    with Server(yes(model=None)) as server:
+        judge = Judge("m-2026-01-01", base_url=server.url, strict_pin=True, cache=tmp_path)
+        with pytest.raises(JudgeDrift, match="does not say which model answers"):
+            one(judge)
+        assert rows(tmp_path) == {}
 
 
 # --- stops -----------------------------------------------------------------------------------

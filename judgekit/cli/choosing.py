@@ -64,6 +64,7 @@ def judge_options(command: F) -> F:
         click.option(
             "--prompts", type=click.Path(path_type=Path), help="Folder with prompts that replace shipped ones."
         ),
+        click.option("--strict-pin", is_flag=True, help="Refuse a judge whose name may come to mean another model."),
         click.option("--concurrency", type=click.IntRange(1), default=16, show_default=True, help="Calls in flight."),
         click.option(
             "--timeout",
@@ -93,6 +94,7 @@ def judge_of(
     prompts: Path | None,
     concurrency: int,
     timeout: float,
+    strict_pin: bool,
 ) -> Judge:
     """The judge that the options describe. Raises InputError naming the ways to give one."""
     if record and not (model and cassette):
@@ -122,7 +124,14 @@ def judge_of(
         concurrency=concurrency,
         cache=cache,
         prompts=prompts,
+        strict_pin=strict_pin,
     )
+    if judge.aliases:
+        click.echo(
+            f"judgekit: {', '.join(judge.aliases)} names no snapshot: if another model answers under it some day, runs "
+            "can no longer be compared; prefer a dated name (--strict-pin insists on one)",
+            err=True,
+        )
     if record:
         judge.record()
     return judge

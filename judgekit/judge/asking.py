@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import warnings
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,8 +17,9 @@ from typing import NamedTuple, TypeAlias
 
 from pydantic import ValidationError
 
-from judgekit.errors import JudgeDrift, JudgeError, JudgeStop, RequestTooLong
+from judgekit.errors import ConnectionFailed, JudgeDrift, JudgeError, JudgeStop, JudgeUnreachable, RequestTooLong
 from judgekit.judge.backend import Backend, Body
+from judgekit.judge.naming import is_snapshot_of, names_snapshot
 from judgekit.judge.store import Store
 from judgekit.together import all_of
 from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, canonical, digest
@@ -43,7 +45,8 @@ class Asked(NamedTuple):
 
 @dataclass
 class Meter:
-    """What this session did: calls sent and paid, calls answered from the store, and failures by cause."""
+    """What this session did: calls sent and paid, calls answered from the store, and failures by cause. `unnamed`
+    counts replies that named no snapshot of a model: none at all, or the alias that was asked for."""
 
     sent: int = 0
     reused: int = 0
@@ -51,6 +54,7 @@ class Meter:
     completion_tokens: int = 0
     failures: Counter[str] = field(default_factory=Counter)
     fingerprints: set[str] = field(default_factory=set)
+    unnamed: int = 0
 
 
 _Flight: TypeAlias = "asyncio.Task[tuple[str, JudgeReply]]"
@@ -66,15 +70,22 @@ class _Loopwise:
 
 
 class Asker:
-    """One backend with its store. `replay`: serve every stored row, also replies that could not be read."""
+    """One backend with its store. `replay`: serve every stored row, also replies that could not be read.
 
-    def __init__(self, backend: Backend, store: Store) -> None:
+    `strict`: a reply that does not say which model wrote it stops the run.
+    """
+
+    def __init__(self, backend: Backend, store: Store, *, strict: bool = False) -> None:
         self.backend = backend
         self.meter = Meter()
         self.used: dict[str, str] | None = None
         self._store = store
+        self._strict = strict
         self.replay = False
         self._who: JudgeSpec | None = None
+        self._is_remembered = False
+        self._is_doubted = False
+        self._named: str | None = None
         self._loops: dict[asyncio.AbstractEventLoop, _Loopwise] = {}
         self._lock = threading.Lock()
         self._opened = False
@@ -92,7 +103,13 @@ class Asker:
         self._open()
         if self._who is not None and self._who != spec:
             raise _drift(spec, self._who.resolved)
-        self._who = spec
+        self._who, self._is_doubted = spec, False
+
+    def doubt(self) -> None:
+        """Let the next request be sent even if its reply is stored, when an earlier session alone tells who answers
+        and the name asked for is an alias: until that reply it is not known whose stored replies are this judge's."""
+        self._open()
+        self._is_doubted = self._is_remembered and not self.replay and not names_snapshot(self.backend.spec.model)
 
     def use_store(self, store: Store) -> None:
         """Keep replies there from now on."""
@@ -153,7 +170,7 @@ class Asker:
 
     async def _reply(self, request: JudgeRequest, repeat: int) -> tuple[str, JudgeReply]:
         self._open()
-        if self._who is not None:
+        if self._who is not None and not self._is_doubted:
             key = self._key(self.backend.prepare(request), repeat)
             stored = self._stored(key, request, repeat)
             if stored is not None:
@@ -172,18 +189,41 @@ class Asker:
         return await asyncio.shield(flight)
 
     async def _fetch(self, request: JudgeRequest, repeat: int) -> tuple[str, JudgeReply]:
-        if self._who is not None:
+        if self._who is not None and not self._is_doubted:
             return await self._sent(request, repeat)
         stops = self._stops
         async with self._here().first:  # who answers is learned from the first call, which goes alone
             if self._stop is not None and self._stops > stops:  # nor can any other that waited for it succeed
                 raise self._stop
-            if self._who is None:
+            if self._is_doubted:
+                await self._confirm(request, repeat)
+            elif self._who is None:
                 return await self._sent(request, repeat)
         # How the endpoint wants to be asked is known only now, and with it what another loop may have stored.
         key = self._key(self.backend.prepare(request), repeat)
         stored = self._stored(key, request, repeat)
         return (key, stored) if stored is not None else await self._sent(request, repeat)
+
+    async def _confirm(self, request: JudgeRequest, repeat: int) -> None:
+        """Find out who answers now. What the same judge said earlier stands; where nobody can be reached, so does all
+        that is stored."""
+        known = self._who
+        if known is None:
+            raise RuntimeError("only who is remembered can be doubted")
+        key = self._key(self.backend.prepare(request), repeat)
+        kept = self._store.get(key) or ""
+        try:
+            await self._sent(request, repeat)
+        except (JudgeUnreachable, ConnectionFailed) as error:
+            if not _is_ok(kept):
+                raise
+            _tell(f"{error}; going on with kept replies of {known.resolved!r}, which may have been replaced since")
+            self._is_doubted = False
+        if self._who != known:
+            now = self._who.resolved if self._who is not None else None
+            _tell(f"{known.base_url} answers as {now!r} now; the kept replies of {known.resolved!r} are not used")
+        elif _is_ok(kept):
+            self._store.put(key, kept)
 
     async def _sent(self, request: JudgeRequest, repeat: int) -> tuple[str, JudgeReply]:
         try:
@@ -192,7 +232,7 @@ class Asker:
             self._stops, self._stop = self._stops + 1, stop
             raise
         except JudgeError as error:
-            if self._who is not None:
+            if self._who is not None and not self._is_doubted:
                 self._keep_failure(request, error, repeat)
             raise
         self.meter.sent += 1
@@ -205,11 +245,22 @@ class Asker:
         return self._keep(request, body, reply, repeat, ok=ok), reply
 
     def _recognise(self, model: str | None) -> None:
+        """Learn or check who answers. An endpoint that gives back the name it was asked for says nothing by it."""
         spec = self.backend.spec
-        if self._who is None:
-            self._who = spec.model_copy(update={"resolved": model or spec.model})
-        elif model and model != self._who.resolved:
-            raise _drift(self._who, model)
+        if spec.base_url.startswith("http"):
+            self.meter.unnamed += not model or (model == spec.model and not names_snapshot(model))
+        if self._strict and not names_snapshot(model or ""):
+            said = f"answers as {model!r}, which names no snapshot" if model else "does not say which model answers"
+            raise JudgeDrift(f"{spec.base_url} {said}; a strict pin asks for one (leave out --strict-pin to go on)")
+        if self._who is None or self._is_doubted:
+            known = self._who.resolved if self._who is not None else None
+            self._who = spec.model_copy(update={"resolved": model or known or spec.model})
+            self._is_doubted = False
+        elif model and model not in (self._who.resolved, spec.model, self._named):
+            is_first_name = self._who.resolved == spec.model and self._named is None
+            if not (is_first_name and is_snapshot_of(model, spec.model)):
+                raise _drift(self._who, model)
+            self._named = model
         remembered = canonical({"resolved": self._who.resolved, "dialect": self.backend.dialect})
         if remembered != self._store.get(self._about):
             self._store.put(self._about, remembered)
@@ -256,7 +307,7 @@ class Asker:
         if request.again or row.get("failed") is not None or self._who is None:
             return False
         second = self._store.get(self._key(self.backend.prepare(request.only(request.ids)), repeat))
-        return second is not None and json.loads(second)["ok"] is True
+        return second is not None and _is_ok(second)
 
     def _note(self, key: str, row: str) -> None:
         if self.used is not None:
@@ -298,7 +349,9 @@ class Asker:
             resolved, dialect = str(known["resolved"]), dict(known["dialect"])
         except (ValueError, KeyError, TypeError, RecursionError):
             return
-        self._who = self._who or self.backend.spec.model_copy(update={"resolved": resolved})
+        if self._who is None:
+            self._who = self.backend.spec.model_copy(update={"resolved": resolved})
+            self._is_remembered = True
         self.backend.learn(dialect)
 
     async def close(self) -> None:
@@ -339,6 +392,18 @@ def _parts(ids: list[str], *, cut: bool) -> list[list[str]]:
     """All at once; in two halves when the last reply was cut off by length."""
     middle = len(ids) // 2
     return [ids[:middle], ids[middle:]] if cut and middle else [ids]
+
+
+def _is_ok(row: str) -> bool:
+    """True for a stored row whose reply is served again."""
+    try:
+        return json.loads(row)["ok"] is True
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+def _tell(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
 def _drift(pinned: JudgeSpec, now: str | None) -> JudgeDrift:

@@ -19,6 +19,7 @@ from judgekit.judge.embedding import FORM as EMBEDDINGS
 from judgekit.judge.embedding import EmbeddingBackend
 from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.forms import backend_of
+from judgekit.judge.naming import names_snapshot
 from judgekit.judge.store import Store
 from judgekit.prompts import Prompts, prompts_of
 from judgekit.wire import JudgeRequest, JudgeSpec, Texts, Vector
@@ -69,6 +70,7 @@ class Judge:
     cache: folder where paid replies are kept and found again; None keeps them in memory, or beside a run.
     prompts: folder whose *.j2 files replace the shipped ones of the same name.
     timeout: seconds for one attempt, whole. concurrency: requests in flight at most.
+    strict_pin: refuse a model name that may come to mean another model, and replies that do not say who wrote them.
 
     Opens nothing until it is asked. It can be shared by many runs, threads and event loops. Raises InputError for a
     model without a base_url, or one that is no URL.
@@ -89,6 +91,7 @@ class Judge:
         timeout: float = 120.0,
         max_attempts: int = 6,
         concurrency: int = 16,
+        strict_pin: bool = False,
     ) -> None:
         self.prompts: Prompts = prompts_of(Path(prompts) if prompts is not None else None)
         self.concurrency = concurrency
@@ -109,12 +112,19 @@ class Judge:
             model = ChatBackend(spec, endpoint, self.prompts)
         self._has_cache = cache is not None
         self._store = Store(Path(cache) if cache is not None else None, on_message=_warn)
-        self._extractor = Asker(model, self._store)
-        self._decider = self._extractor if decider is None or decider is model else Asker(decider, self._store)
+        self._extractor = Asker(model, self._store, strict=strict_pin)
+        self._decider = self._extractor
+        if decider is not None and decider is not model:
+            self._decider = Asker(decider, self._store, strict=strict_pin)
         embedder = _embedder(embedding_model, endpoint)
         self._embedder: Asker | None = None if isinstance(model, ChatBackend) else self._extractor
         if embedder is not None and embedder is not model:
-            self._embedder = Asker(embedder, self._store)
+            self._embedder = Asker(embedder, self._store, strict=strict_pin)
+        if strict_pin and self.aliases:
+            raise InputError(
+                f"strict_pin: {', '.join(self.aliases)} names no snapshot, so another model may answer under it "
+                "tomorrow; give a dated name or a version"
+            )
 
     @classmethod
     def replay(cls, path: str | Path, *, prompts: str | Path | None = None) -> Judge:
@@ -165,6 +175,12 @@ class Judge:
         return {part: asker.who or asker.backend.spec for part, asker in self._parts.items()}
 
     @property
+    def aliases(self) -> list[str]:
+        """The names among those asked for behind which the model may change."""
+        named = (asker.backend.spec.model for asker in self._parts.values())
+        return [name for name in dict.fromkeys(named) if not names_snapshot(name)]
+
+    @property
     def dialects(self) -> dict[str, dict[str, JsonValue]]:
         """Part -> what was found out about its endpoint."""
         return {part: asker.backend.dialect for part, asker in self._parts.items()}
@@ -194,6 +210,12 @@ class Judge:
         for part, spec in specs.items():
             if part in self._parts and spec.resolved is not None:
                 self._parts[part].pin(spec)
+
+    def doubt(self) -> None:
+        """Confirm by the next call who answers, where only another run that used the same cache tells; see
+        Asker.doubt."""
+        for asker in self._parts.values() if self._has_cache else ():
+            asker.doubt()
 
     async def ask(self, request: JudgeRequest, *, repeat: int = 0) -> Asked:
         """Ask typed questions: extractions go to the extractor, texts to be embedded to the embedder, all else to the

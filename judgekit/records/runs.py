@@ -44,7 +44,8 @@ class MetricPin(Record):
 
 
 class Session(Record):
-    """One stretch of work on a run: when, what it asked and paid, and what ended it."""
+    """One stretch of work on a run: when, what it asked and paid, and what ended it. `unnamed` counts the replies that
+    named no snapshot of a model, so that they cannot be told from another model's."""
 
     started: str
     ended: str | None = None
@@ -52,6 +53,7 @@ class Session(Record):
     reused: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    unnamed: int = 0
     stopped_by: str | None = None
 
 

@@ -66,9 +66,19 @@ def _header(console: Console, summary: Summary, run: Manifest) -> None:
         ("Log", ", ".join(one_line(log.name) for log in run.logs)),
         ("Rows", rows),
         ("Rests on", f"{usage.calls:,} calls, {tokens}"),
+        *((("Identity", said),) if (said := _identity(run)) else ()),
     ]
     put(console, Text(f"judgekit {one_line(run.judgekit)}", style="bold"))
     put(console, grid((Text(name), Text(said)) for name, said in facts), indent=2)
+
+
+def _identity(run: Manifest) -> str:
+    """What is not known of who answered; empty when every reply named one snapshot, and no other fingerprint came."""
+    sent, unnamed = (sum(session.sent for session in run.sessions), sum(session.unnamed for session in run.sessions))
+    said = [f"unverifiable: {unnamed:,} of {sent:,} replies name no snapshot of the model"] if unnamed else []
+    if len(run.fingerprints) > 1:
+        said.append(f"{len(run.fingerprints)} fingerprints seen, so that the endpoint changed in some way")
+    return "; ".join(said)
 
 
 def _part(part: str, run: Manifest) -> str:

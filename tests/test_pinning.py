@@ -1,0 +1,90 @@
+"""Which judge answered: what a run says about it, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from misbehaving import Server
+from scripts import Truth, lines, over_http, row
+
+import judgekit as jk
+from judgekit.cli import cli
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log.jsonl"
+    path.write_text(lines(row(number) for number in range(1, 4)), encoding="utf-8")
+    return path
+
+
+def judged(log: Path, out: Path, server: Server, *more: object, model: str = "m") -> Result:
+    arguments = ["run", log, "-o", out, "--judge", model, "--base-url", server.url, "--metrics", "faithfulness", *more]
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments], env={"OPENAI_API_KEY": ""})
+
+
+def answering_as(model: str, **more: Any) -> Any:
+    return over_http(Truth(), model=model, **more)
+
+
+def test_a_new_run_over_a_shared_cache_asks_once_who_answers_and_takes_no_reply_of_another(
+    log: Path, tmp_path: Path
+) -> None:
+    cache = ("--cache", tmp_path / "cache")
+    with Server(answering_as("m-2026-01-01")) as server:
+        judged(log, tmp_path / "first", server, *cache)
+        paid = len(server.requests)
+        judged(log, tmp_path / "second", server, *cache)
+        assert len(server.requests) == paid + 1, "one call tells that it is the same judge"
+        judged(log, tmp_path / "second", server, *cache)
+        assert len(server.requests) == paid + 1, "a run that is taken up knows its judge"
+        server._handler = answering_as("m-2026-02-02")
+        with pytest.warns(RuntimeWarning, match="kept replies of 'm-2026-01-01' are not used"):
+            judged(log, tmp_path / "third", server, *cache)
+        assert len(server.requests) == 2 * paid + 1
+    resolved = [jk.load_run(tmp_path / name).manifest.judge["extractor"]["resolved"] for name in ("second", "third")]
+    assert resolved == ["m-2026-01-01", "m-2026-02-02"]
+
+
+def test_a_run_taken_up_when_another_model_answers_stops(log: Path, tmp_path: Path) -> None:
+    with Server(answering_as("m-2026-01-01")) as server:
+        judged(log, tmp_path / "run", server)
+        log.write_text(log.read_text(encoding="utf-8") + lines([row(4)]), encoding="utf-8")
+        server._handler = answering_as("m-2026-02-02")
+        outcome = judged(log, tmp_path / "run", server)
+    assert type(outcome.exception) is jk.JudgeDrift
+    assert outcome.exception.exit_code == 3
+    assert len(jk.load_run(tmp_path / "run")) == 3
+
+
+def test_an_alias_is_warned_about_and_refused_where_the_pin_is_strict(log: Path, tmp_path: Path) -> None:
+    with Server(answering_as("m")) as server:
+        warned = judged(log, tmp_path / "run", server)
+        assert "judgekit: m names no snapshot" in warned.stderr
+        asked = len(server.requests)
+        refused = judged(log, tmp_path / "strict", server, "--strict-pin")
+        assert type(refused.exception) is jk.InputError
+        assert len(server.requests) == asked
+        dated = judged(log, tmp_path / "dated", server, "--strict-pin", model="m-2026-01-01")
+    assert type(dated.exception) is jk.JudgeDrift, "it answers as m"
+    with Server(answering_as("m-2026-01-01")) as server:
+        dated = judged(log, tmp_path / "dated", server, "--strict-pin", model="m-2026-01-01")
+    assert (dated.exit_code, "names no snapshot" in dated.stderr) == (0, False)
+
+
+def test_the_report_says_when_it_cannot_be_known_who_answered(log: Path, tmp_path: Path) -> None:
+    with Server(answering_as("m")) as server:
+        assert "unverifiable: 6 of 6 replies name no snapshot" in judged(log, tmp_path / "run", server).stdout
+    with Server(answering_as("m-2026-01-01")) as server:
+        assert "Identity" not in judged(log, tmp_path / "named", server).stdout
+    sessions = [jk.load_run(tmp_path / name).manifest.sessions[0] for name in ("run", "named")]
+    assert [session.unnamed for session in sessions] == [6, 0]
+
+
+def test_the_report_says_that_fingerprints_changed(log: Path, tmp_path: Path) -> None:
+    one, other = (answering_as("m-2026-01-01", fingerprint=name) for name in ("fp_1", "fp_2"))
+    with Server(lambda sent: (one if "Tank 1 " in str(sent.body) else other)(sent)) as server:
+        assert "2 fingerprints seen" in judged(log, tmp_path / "run", server).stdout
