@@ -6,11 +6,11 @@ so computing one more metric, or rewording a prompt that a metric does not use, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from judgekit.judge.layout import TEMPLATE, VERSION
+from judgekit.judge.layout import READOUT, TEMPLATE, VERSION
 from judgekit.metrics import Metric
 from judgekit.prompts import Prompts
 from judgekit.records import MetricPin, Need, Options
@@ -38,7 +38,7 @@ _TEMPLATES: dict[Need, tuple[str, ...]] = {
 
 def templates_of(prompts: Prompts) -> dict[str, str]:
     """Template -> fingerprint, for every template that a pin can rest on."""
-    names = {TEMPLATE, *verify.TEMPLATES, *(name for names in _TEMPLATES.values() for name in names)}
+    names = {TEMPLATE, READOUT, *verify.TEMPLATES, *(name for names in _TEMPLATES.values() for name in names)}
     return {name: prompts.fingerprint(name) for name in sorted(names)}
 
 
@@ -52,11 +52,13 @@ def pins_of(
 ) -> dict[str, MetricPin]:
     """Metric name -> its pin. `specs` and `dialects` by part of the judge, `templates` as from `templates_of`."""
     judge: dict[str, list[JsonValue]] = {
-        part: [spec.judge_id, dialects.get(part, {}).get("format")] for part, spec in specs.items()
+        part: [spec.judge_id, dialects.get(part, {}).get("format"), *([spec.settings] if spec.settings else [])]
+        for part, spec in specs.items()
     }
+    laid_out = {TEMPLATE, *(READOUT for spec in specs.values() if spec.form == READOUT)}
     return {
         metric.name: MetricPin(
-            pin=digest([_asked(metric, judge), _rests_on(metric, templates, options), metric.options]),
+            pin=digest([_asked(metric, judge), _rests_on(metric, laid_out, templates, options), metric.options]),
             version=metric.version,
             lower_is_better=metric.lower_is_better,
             options=metric.options,
@@ -71,9 +73,11 @@ def _asked(metric: Metric, judge: Mapping[str, JsonValue]) -> dict[str, JsonValu
     return {part: who for part, who in judge.items() if embeds or part != EMBEDDER}
 
 
-def _rests_on(metric: Metric, templates: Mapping[str, str], options: Options) -> dict[str, JsonValue]:
+def _rests_on(
+    metric: Metric, laid_out: Collection[str], templates: Mapping[str, str], options: Options
+) -> dict[str, JsonValue]:
     """The fingerprints of the templates behind a metric, and the options that can move what they are asked."""
-    used = {TEMPLATE, *(name for need in metric.needs for name in _TEMPLATES[need])}
+    used = {*laid_out, *(name for need in metric.needs for name in _TEMPLATES[need])}
     if type(metric).checks is not Metric.checks:
         used.update(verify.TEMPLATES)
     chosen = options.model_dump(mode="json") if used & {*split.TEMPLATES, *verify.TEMPLATES} else _limits(options)

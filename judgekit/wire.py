@@ -171,15 +171,17 @@ class JudgeReply(Wire):
 
 
 class JudgeSpec(Wire):
-    """Who answers, and how it is asked. `resolved` is the model that the endpoint says it is."""
+    """Who answers, and how it is asked. `resolved` is the model that the endpoint says it is; `settings` say how its
+    replies are read, and are part of a pin, not of who answers."""
 
     model: str
     base_url: str
     form: str = "chat"
     params: dict[str, JsonValue] = {}
     resolved: str | None = None
+    settings: dict[str, JsonValue] = {}
 
     @property
     def judge_id(self) -> str:
         """Identity of the answerer: part of every cache key and of every metric's pin."""
-        return digest(self.model_dump(mode="json"))
+        return digest(self.model_dump(mode="json", exclude={"settings"}))

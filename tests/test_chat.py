@@ -252,7 +252,7 @@ def test_the_name_of_a_host_is_no_reason() -> None:
 
     backend: Any = judge._extractor.backend
     told = RequestRefused("http://seed.localhost:9/v1/chat/completions answered HTTP 400: no reason given", status=400)
-    assert backend._adapted(backend._dialect, told).dropped == frozenset()
+    assert backend._speaker.adapted(backend._speaker.dialect, told).dropped == frozenset()
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])

@@ -47,6 +47,11 @@ def judge_options(command: F) -> F:
             help="Embeddings model of the same endpoint, for answer_relevance_embedding.",
         ),
         click.option(
+            "--readout",
+            is_flag=True,
+            help="Answer each question by one letter, with probabilities from the endpoint's logprobs.",
+        ),
+        click.option(
             "--api-key-env",
             metavar="NAME",
             default="OPENAI_API_KEY",
@@ -84,6 +89,7 @@ def judge_of(
     model: str | None,
     base_url: str | None,
     embedding_model: str | None,
+    readout: bool,
     api_key_env: str,
     api_key_file: Path | None,
     params: Iterable[str],
@@ -118,6 +124,7 @@ def judge_of(
         model,
         base_url=base_url,
         embedding_model=embedding_model,
+        readout=readout,
         api_key=_key(api_key_env, api_key_file),
         params={**dict(map(_pair, params)), **dict.fromkeys(unset)},
         timeout=timeout,

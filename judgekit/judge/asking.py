@@ -101,7 +101,7 @@ class Asker:
     def pin(self, spec: JudgeSpec) -> None:
         """Answer as this judge only. Raises JudgeDrift when the store was filled by another."""
         self._open()
-        if self._who is not None and self._who != spec:
+        if self._who is not None and self._who.judge_id != spec.judge_id:
             raise _drift(spec, self._who.resolved)
         self._who, self._is_doubted = spec, False
 
@@ -330,7 +330,7 @@ class Asker:
 
     @property
     def _about(self) -> str:
-        return "who:" + digest(self.backend.spec.model_dump(mode="json"))
+        return "who:" + digest(self.backend.spec.model_dump(mode="json", exclude={"settings"}))
 
     def _open(self) -> None:
         """Read, once, who answered earlier and how the endpoint wants to be asked."""

@@ -12,6 +12,8 @@ from judgekit.judge.chat import ChatBackend
 from judgekit.judge.embedding import FORM as EMBEDDINGS
 from judgekit.judge.embedding import EmbeddingBackend
 from judgekit.judge.endpoint import Endpoint
+from judgekit.judge.readout import FORM as READOUT
+from judgekit.judge.readout import ReadoutBackend
 from judgekit.prompts import Prompts
 from judgekit.wire import JudgeSpec
 
@@ -20,6 +22,7 @@ _Maker: TypeAlias = Callable[[JudgeSpec, Endpoint | None, Prompts], Backend]
 #: Form of a spec -> what makes its backend. Without an endpoint a backend replays.
 _MAKERS: Final[Mapping[str, _Maker]] = {
     CHAT: ChatBackend,
+    READOUT: ReadoutBackend,
     EMBEDDINGS: lambda spec, endpoint, _: EmbeddingBackend(spec, endpoint),
 }
 

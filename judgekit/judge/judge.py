@@ -20,6 +20,7 @@ from judgekit.judge.embedding import EmbeddingBackend
 from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.forms import backend_of
 from judgekit.judge.naming import names_snapshot
+from judgekit.judge.readout import ReadoutBackend, readout_spec
 from judgekit.judge.store import Store
 from judgekit.prompts import Prompts, prompts_of
 from judgekit.wire import JudgeRequest, JudgeSpec, Texts, Vector
@@ -65,6 +66,8 @@ class Judge:
     params: request parameters, on top of temperature 0, seed 7 and max_tokens 2048; None unsets one.
     decider: another backend for the typed questions (a decision model, a classifier, a script); `model` then only
     splits texts into claims.
+    readout: answer the typed questions by one letter each, its probability read from the endpoint's logprobs, instead
+    of JSON; texts are still split as JSON.
     embedding_model: the model of `base_url` that embeds texts, or another backend for that; only what compares
     embeddings needs one. A backend of your own given as `model` is asked for vectors too, unless told otherwise.
     cache: folder where paid replies are kept and found again; None keeps them in memory, or beside a run.
@@ -85,6 +88,7 @@ class Judge:
         params: Mapping[str, JsonValue] | None = None,
         headers: Mapping[str, str] | None = None,
         decider: Backend | None = None,
+        readout: bool = False,
         embedding_model: str | Backend | None = None,
         cache: str | Path | None = None,
         prompts: str | Path | None = None,
@@ -97,6 +101,8 @@ class Judge:
         self.concurrency = concurrency
         self.is_replay = False
         endpoint: Endpoint | None = None
+        if readout and (decider is not None or not isinstance(model, str)):
+            raise InputError("readout=True reads a chat model out: give it a model and its base_url, and no decider")
         if isinstance(model, str):
             if base_url is None:
                 raise InputError(f"Judge({model!r}) needs the endpoint that serves it: base_url='http://.../v1'")
@@ -110,6 +116,8 @@ class Judge:
             )
             spec = JudgeSpec(model=model, base_url=endpoint.public_url, params=_params(params or {}))
             model = ChatBackend(spec, endpoint, self.prompts)
+            if readout:
+                decider = ReadoutBackend(readout_spec(spec), endpoint, self.prompts)
         self._has_cache = cache is not None
         self._store = Store(Path(cache) if cache is not None else None, on_message=_warn)
         self._extractor = Asker(model, self._store, strict=strict_pin)

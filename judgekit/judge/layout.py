@@ -12,6 +12,8 @@ from judgekit.prompts import Prompts, Quoted
 from judgekit.wire import Choice, Grade, JudgeRequest, Option, Question, Texts, Vector
 
 TEMPLATE = "chat"
+#: The template of a judge that answers with one letter.
+READOUT = "readout"
 #: Raised when the same request is laid out otherwise: part of every metric's pin, as the templates are.
 VERSION = 1
 #: Named as the source of a quote when there is nothing to quote.
@@ -41,6 +43,20 @@ def messages(prompts: Prompts, request: JudgeRequest) -> list[JsonValue]:
     return [{"role": "system", "content": str(system)}, {"role": "user", "content": str(user)}]
 
 
+def readout(prompts: Prompts, request: JudgeRequest, letters: Mapping[str, str]) -> list[JsonValue]:
+    """System and user message of a request with one question, to be answered by the letter of an option."""
+    (question,) = request.questions
+    meaning = {option.value: option.description for option in offered(question)}
+    options = [
+        {"letter": Quoted(letter), "value": Quoted(value), "description": Quoted(meaning[value])}
+        for letter, value in letters.items()
+    ]
+    shown = {"input": Quoted(request.input), "ask": Quoted(question.ask), "text": Quoted(question.text)}
+    system = prompts.render(READOUT, "system", role=Quoted(request.role))
+    user = prompts.render(READOUT, "user", **shown, options=options, again=int(request.again))
+    return [{"role": "system", "content": str(system)}, {"role": "user", "content": str(user)}]
+
+
 def _kind(question: Question) -> tuple[str, str, tuple[Option, ...], tuple[str, ...]]:
     options = () if isinstance(question, Texts | Vector) else question.options
     return (question.kind, question.ask, options, tuple(_written(question)))
@@ -48,12 +64,12 @@ def _kind(question: Question) -> tuple[str, str, tuple[Option, ...], tuple[str, 
 
 def _group(questions: Sequence[Question]) -> _Group:
     first = questions[0]
-    listed = [option for option in _offered(first) if option.description]
+    listed = [option for option in offered(first) if option.description]
     meanings = tuple({"value": Quoted(o.value), "description": Quoted(o.description)} for o in listed)
     return _Group(Quoted(first.ask), meanings, tuple(_Item(Quoted(q.id), Quoted(q.text)) for q in questions))
 
 
-def _offered(question: Question) -> tuple[Option, ...]:
+def offered(question: Question) -> tuple[Option, ...]:
     """The options in the order in which they are shown: a grade's highest level first, for a model that hesitates
     takes what it reads first, and a context should not be thrown away by that."""
     if isinstance(question, Texts | Vector):
@@ -74,7 +90,7 @@ def _form(request: JudgeRequest) -> Quoted:
 def _shape(question: Question) -> str:
     if isinstance(question, Texts | Vector):
         return '["...", ...]'
-    label = "|".join(option.value for option in _offered(question))
+    label = "|".join(option.value for option in offered(question))
     written = _written(question)
     if written:
         fields = (f'"{name}": "{meaning}"' for name, meaning in {**written, "label": label}.items())
@@ -102,7 +118,7 @@ def schema(request: JudgeRequest) -> dict[str, JsonValue]:
 def _property(question: Question) -> JsonValue:
     if isinstance(question, Texts | Vector):
         return {"type": "array", "items": {"type": "string"}}
-    label: JsonValue = {"type": "string", "enum": [option.value for option in _offered(question)]}
+    label: JsonValue = {"type": "string", "enum": [option.value for option in offered(question)]}
     written: dict[str, JsonValue] = {name: {"type": "string"} for name in _written(question)}
     if not written:
         return label

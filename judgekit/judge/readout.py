@@ -1,0 +1,158 @@
+"""Chat models read out: one question a call, one token a reply, and the probability of every option from it.
+
+What decision models do inside is done here from outside, on any chat endpoint that gives logprobs. The options are
+shown as letters, one letter is asked for, and the probabilities of the letters at that token are brought to a sum of
+one. Spellings of a letter (" A", "A.") count together. Where the letters hold too little of the probability the model
+meant to say something else, and its answer is none (`no_label_mass`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from string import ascii_uppercase
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from judgekit.errors import CassetteMiss, InputError, JudgeUnusable, ServerFailed
+from judgekit.judge import layout
+from judgekit.judge.backend import Body
+from judgekit.judge.chat import PATH, replied
+from judgekit.judge.dialect import LOGPROBS, TOP_LOGPROBS, Dialect, Speaker
+from judgekit.judge.endpoint import Endpoint
+from judgekit.judge.logprobs import Token, shares_at, tokens_of
+from judgekit.prompts import Prompts
+from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, Question, Texts, Vector, canonical
+
+FORM = "readout"
+#: The share of the probability that the letters must hold together. Below it, more was meant for something else.
+LEAST_MASS: Final = 0.5
+#: As many alternatives to a token as endpoints list at most.
+_ALTERNATIVES: Final = 20
+_LENGTHS: Final = ("max_tokens", "max_completion_tokens")
+#: What may stand around a letter in a token, with the signs that tokenizers print for a space.
+_AROUND: Final = " \t\r\n\u2581\u0120\"'`*().:"
+
+
+def readout_spec(spec: JudgeSpec) -> JudgeSpec:
+    """The spec of the same model, read out: a single token, with the alternatives to it."""
+    length = "max_completion_tokens" if "max_completion_tokens" in spec.params else "max_tokens"
+    own = {name: value for name, value in spec.params.items() if name not in _LENGTHS}
+    params: dict[str, JsonValue] = {**own, length: 1, LOGPROBS: True, TOP_LOGPROBS: _ALTERNATIVES}
+    return spec.model_copy(update={"form": FORM, "params": params, "settings": {"least_mass": LEAST_MASS}})
+
+
+class ReadoutBackend:
+    """A chat model that answers each typed question by one token. Without an endpoint it replays."""
+
+    def __init__(self, spec: JudgeSpec, endpoint: Endpoint | None, prompts: Prompts) -> None:
+        self._spec = spec
+        self._endpoint = endpoint
+        self._prompts = prompts
+        self._speaker = Speaker(spec.params)
+        self._gave_any = False
+
+    @property
+    def spec(self) -> JudgeSpec:
+        return self._spec
+
+    @property
+    def most_questions(self) -> int | None:
+        return 1
+
+    @property
+    def dialect(self) -> dict[str, JsonValue]:
+        return self._speaker.told
+
+    def learn(self, dialect: Mapping[str, JsonValue]) -> None:
+        self._speaker.learn(dialect)
+
+    def prepare(self, request: JudgeRequest) -> Body:
+        return self._body(request, self._speaker.dialect)
+
+    def _body(self, request: JudgeRequest, dialect: Dialect) -> Body:
+        if LOGPROBS in dialect.dropped:
+            raise JudgeUnusable(f"{self._spec.model}: {self._spec.base_url} refuses to give logprobs; {_REMEDY}")
+        messages = layout.readout(self._prompts, request, _lettered(request))
+        return {"model": self._spec.model, "messages": messages, **dialect.spoken(self._spec.params)}
+
+    async def send(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
+        if self._endpoint is None:
+            raise CassetteMiss(
+                f"the cassette holds no reply to: {request.task} with {', '.join(request.ids)}; the log, the metrics "
+                "or the prompts changed since it was recorded; record it again with --record"
+            )
+        body, data = await self._speaker.post(self._endpoint, PATH, lambda dialect: self._body(request, dialect))
+        reply = replied(data, self._endpoint)
+        if reply.refusal or reply.finish == "content_filter":
+            return body, reply
+        return body, reply.model_copy(update={"text": self._alternatives(data), "finish": "stop", "reasoning": None})
+
+    def _alternatives(self, data: Mapping[str, Any]) -> str:
+        """The alternatives to the first token, as they are kept: pairs of text and probability, the likeliest first."""
+        first = next(iter(tokens_of(data)), None)
+        if first is not None:
+            self._gave_any = True
+            listed = [[piece.decode("utf-8", "replace"), float(f"{p:.6g}")] for piece, p in first.alternatives]
+            return canonical(listed)
+        said = f"{self._spec.model}: {self._spec.base_url} answered without logprobs"
+        raise ServerFailed(said) if self._gave_any else JudgeUnusable(f"{said}; {_REMEDY}")
+
+    def read(self, request: JudgeRequest, reply: JudgeReply) -> dict[str, Answer]:
+        if reply.refusal or reply.finish == "content_filter":
+            return {i: Answer(id=i, cause="content_filter", raw=reply.refusal) for i in request.ids}
+        return {question.id: _answer(question, reply.text or "") for question in request.questions}
+
+    async def close(self) -> None:
+        if self._endpoint is not None:
+            await self._endpoint.close()
+
+
+_REMEDY: Final = (
+    "a readout cannot do without them: leave out --readout (readout=True) to have the reply written as JSON"
+)
+
+
+def _lettered(request: JudgeRequest) -> dict[str, str]:
+    """Letter -> option of the one question of a request, in the order in which they are offered."""
+    (question,) = request.questions
+    if isinstance(question, Texts | Vector):
+        raise InputError(f"{request.task} wants text written, and a readout gives one letter; give a judge that writes")
+    return _letters(question)
+
+
+def _letters(question: Question) -> dict[str, str]:
+    values = [option.value for option in layout.offered(question)]
+    if len(values) > _ALTERNATIVES:
+        raise InputError(f"a readout tells {_ALTERNATIVES} options apart, {question.id} has {len(values)}; use fewer")
+    return dict(zip(ascii_uppercase, values, strict=False))
+
+
+def _answer(question: Question, text: str) -> Answer:
+    """The likeliest option with the probabilities of all; of equals the first, in the order of the letters."""
+    token = _kept(text)
+    if token is None:
+        return Answer(id=question.id, cause="empty_reply", raw=text)
+    letters = _letters(question)
+    seen: dict[str, float] = {}
+    for piece, probability in token.alternatives:
+        option = letters.get(piece.decode("utf-8", "replace").strip(_AROUND))
+        if option is not None:
+            seen[option] = seen.get(option, 0.0) + probability
+    found = shares_at(letters.values(), token, seen)
+    if found is None or found.mass < LEAST_MASS:
+        return Answer(id=question.id, cause="no_label_mass", raw=text)
+    likeliest = max(found.by_option, key=lambda option: found.by_option[option])
+    return Answer(id=question.id, label=likeliest, probabilities=found.by_option)
+
+
+def _kept(text: str) -> Token | None:
+    """The token whose alternatives were kept."""
+    try:
+        listed = [
+            (str(piece).encode("utf-8", "replace"), float(probability)) for piece, probability in json.loads(text)
+        ]
+    except (ValueError, TypeError):
+        return None
+    return Token(*listed[0], tuple(listed)) if listed else None
