@@ -59,6 +59,13 @@ def judge_options(command: F) -> F:
             help="Environment variable that holds the key.",
         ),
         click.option("--api-key-file", type=click.Path(path_type=Path), help="File that holds the key, instead."),
+        click.option(
+            "--header-env",
+            "headers",
+            multiple=True,
+            metavar="HEADER=NAME",
+            help="Send this header, with the value of an environment variable.",
+        ),
         click.option("--param", "params", multiple=True, metavar="K=V", help="Set a request parameter (JSON value)."),
         click.option("--no-param", "unset", multiple=True, metavar="K", help="Leave out a request parameter."),
         click.option("--cassette", type=click.Path(path_type=Path), help="Replay this recording instead of asking."),
@@ -92,6 +99,7 @@ def judge_of(
     readout: bool,
     api_key_env: str,
     api_key_file: Path | None,
+    headers: Iterable[str],
     params: Iterable[str],
     unset: Iterable[str],
     cassette: Path | None,
@@ -126,6 +134,7 @@ def judge_of(
         embedding_model=embedding_model,
         readout=readout,
         api_key=_key(api_key_env, api_key_file),
+        headers=dict(map(_header, headers)),
         params={**dict(map(_pair, params)), **dict.fromkeys(unset)},
         timeout=timeout,
         concurrency=concurrency,
@@ -151,6 +160,16 @@ def _key(variable: str, file: Path | None) -> str | None:
         return file.read_text(encoding="utf-8").strip()
     except OSError as error:
         raise InputError(f"--api-key-file {file}: {error.strerror or error}") from None
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, equals, variable = text.partition("=")
+    if not equals or not name or not variable:
+        raise InputError(f"--header-env {text}: write HEADER=NAME, for instance --header-env X-Team=TEAM_TOKEN")
+    value = os.environ.get(variable)
+    if not value:
+        raise InputError(f"--header-env {text}: the environment variable {variable} is not set")
+    return name, value
 
 
 def _pair(text: str) -> tuple[str, JsonValue]:

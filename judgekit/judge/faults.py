@@ -70,6 +70,8 @@ LONG: Final = re.compile(
 )
 # the answer's limit, not the question's length: the caller lowers it
 LONG_REPLY: Final = re.compile(r"(?i)max\w*_tokens\W.{0,40}\bis too (large|big|high)")
+# Proxies print what they do not have.
+NAMES_OF_NOTHING: Final = frozenset({"", "None", "null"})
 INPUT_PARAMS: Final = ("", "messages", "input", "inputs", "prompt", "state", "questions")
 
 FILTER_CODES: Final = frozenset(
@@ -171,7 +173,7 @@ def hear(status: int, headers: Mapping[str, str], content: bytes, *, now: float)
         text,
         frozenset(code.lower() for code in codes),
         code=codes[0] if codes else None,
-        param=param if isinstance(param, str) else None,
+        param=param if isinstance(param, str) and param not in NAMES_OF_NOTHING else None,
         pause=asked_pause(headers, text, now),
     )
 

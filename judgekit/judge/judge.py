@@ -22,6 +22,7 @@ from judgekit.judge.forms import backend_of
 from judgekit.judge.naming import names_snapshot
 from judgekit.judge.readout import ReadoutBackend, readout_spec
 from judgekit.judge.store import Store
+from judgekit.loop import wait
 from judgekit.prompts import Prompts, prompts_of
 from judgekit.wire import JudgeRequest, JudgeSpec, Texts, Vector
 
@@ -29,6 +30,7 @@ from judgekit.wire import JudgeRequest, JudgeSpec, Texts, Vector
 DEFAULT_PARAMS: Final[Mapping[str, JsonValue]] = {"temperature": 0, "seed": 7, "max_tokens": 2048}
 #: Set for every request; a parameter of these names would ask something else than the pin says.
 _RESERVED: Final = frozenset({"model", "messages", "response_format", "stream", "n"})
+_AZURE_PATH = "/openai/deployments/"
 
 
 def _warn(message: str) -> None:
@@ -43,6 +45,15 @@ def _params(own: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     if "max_completion_tokens" in own:
         del usual["max_tokens"]  # endpoints refuse both together
     return {name: value for name, value in {**usual, **own}.items() if value is not None}
+
+
+def _credentials(
+    base_url: str, api_key: str | None, headers: Mapping[str, str] | None
+) -> tuple[str | None, dict[str, str]]:
+    """The bearer token and the headers. A deployment's path at Azure wants a key in a header of its own."""
+    if api_key and _AZURE_PATH in base_url:
+        return None, {"api-key": api_key, **(headers or {})}
+    return api_key, dict(headers or {})
 
 
 def _embedder(model: str | Backend | None, endpoint: Endpoint | None) -> Backend | None:
@@ -62,7 +73,8 @@ class Judge:
 
     model: the model name as the endpoint knows it, better a dated one; or a Backend, such as `Scripted(...)`.
     base_url: where it is served, for instance `http://127.0.0.1:8080/v1`; nothing is sent anywhere else.
-    api_key: sent as bearer token; None sends none. Never stored, never shown.
+    api_key: sent as bearer token, to an Azure deployment as `api-key`; None sends none. Never stored, never shown.
+    headers: sent with every request; treated as secrets too.
     params: request parameters, on top of temperature 0, seed 7 and max_tokens 2048; None unsets one.
     decider: another backend for the typed questions (a decision model, a classifier, a script); `model` then only
     splits texts into claims.
@@ -75,8 +87,9 @@ class Judge:
     timeout: seconds for one attempt, whole. concurrency: requests in flight at most.
     strict_pin: refuse a model name that may come to mean another model, and replies that do not say who wrote them.
 
-    Opens nothing until it is asked. It can be shared by many runs, threads and event loops. Raises InputError for a
-    model without a base_url, or one that is no URL.
+    Opens nothing until it is asked. It can be shared by many runs, threads and event loops. `with Judge(...)` and
+    `async with Judge(...)` close its connections; the end of the process does it too. Raises InputError for a model
+    without a base_url, or one that is no URL.
     """
 
     def __init__(
@@ -106,10 +119,11 @@ class Judge:
         if isinstance(model, str):
             if base_url is None:
                 raise InputError(f"Judge({model!r}) needs the endpoint that serves it: base_url='http://.../v1'")
+            token, sent = _credentials(base_url, api_key, headers)
             endpoint = Endpoint(
                 base_url,
-                api_key=api_key,
-                headers=headers,
+                api_key=token,
+                headers=sent,
                 timeout=timeout,
                 max_attempts=max_attempts,
                 concurrency=concurrency,
@@ -261,6 +275,18 @@ class Judge:
         """Close what is open in the running event loop."""
         for asker in self._parts.values():
             await asker.close()
+
+    def close(self) -> None:
+        """Close what the synchronous functions (`score`, `judge_log`, ...) hold open; it can be asked again later."""
+        wait(self.aclose())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     async def __aenter__(self) -> Self:
         return self

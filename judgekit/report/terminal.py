@@ -67,6 +67,7 @@ def _header(console: Console, summary: Summary, run: Manifest) -> None:
         ("Rows", rows),
         ("Rests on", f"{usage.calls:,} calls, {tokens}"),
         *((("Identity", said),) if (said := _identity(run)) else ()),
+        *((("Left out", said),) if (said := _left_out(run)) else ()),
     ]
     put(console, Text(f"judgekit {one_line(run.judgekit)}", style="bold"))
     put(console, grid((Text(name), Text(said)) for name, said in facts), indent=2)
@@ -79,6 +80,13 @@ def _identity(run: Manifest) -> str:
     if len(run.fingerprints) > 1:
         said.append(f"{len(run.fingerprints)} fingerprints seen, so that the endpoint changed in some way")
     return "; ".join(said)
+
+
+def _left_out(run: Manifest) -> str:
+    """Request parameters that were set and that an endpoint refused."""
+    found = [dialect.get("dropped") for dialect in run.dialect.values() if isinstance(dialect, Mapping)]
+    names = sorted({str(name) for dropped in found if isinstance(dropped, list) for name in dropped})
+    return one_line(f"{', '.join(names)}: the endpoint refuses what is set there") if names else ""
 
 
 def _part(part: str, run: Manifest) -> str:
