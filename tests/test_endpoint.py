@@ -16,6 +16,7 @@ from typing import Any
 import misbehaving as bad
 import pytest
 import uvloop
+from clock import Clock
 from misbehaving import Reply, Server, chat, error
 
 from judgekit.errors import (
@@ -37,23 +38,6 @@ from judgekit.judge.endpoint import Endpoint, public_url
 KEY = "sk-abcdefghijklmnop"
 BODY = {"model": "m", "messages": [{"role": "user", "content": "Is 𝄞 a clef? \ud83d"}], "temperature": 0}
 ROOT = Path(__file__).parents[1]
-
-
-class Clock:
-    """Time that passes only by sleeping."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-        self.sleeps: list[float] = []
-
-    def __call__(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.sleeps.append(seconds)
-        until = self.now + seconds
-        await asyncio.sleep(0)  # others may still start before this sleep is over
-        self.now = max(self.now, until)
 
 
 def endpoint(server: Server | str, clock: Clock | None = None, **options: Any) -> Endpoint:

@@ -77,7 +77,11 @@ def judge_options(command: F) -> F:
             "--prompts", type=click.Path(path_type=Path), help="Folder with prompts that replace shipped ones."
         ),
         click.option("--strict-pin", is_flag=True, help="Refuse a judge whose name may come to mean another model."),
-        click.option("--concurrency", type=click.IntRange(1), default=16, show_default=True, help="Calls in flight."),
+        click.option(
+            "--concurrency", type=click.IntRange(1), default=16, show_default=True, help="Most calls in flight."
+        ),
+        click.option("--rpm", type=click.FloatRange(0, min_open=True), help="Requests a minute at most."),
+        click.option("--tpm", type=click.FloatRange(0, min_open=True), help="Tokens a minute at most."),
         click.option(
             "--timeout",
             type=click.FloatRange(0, min_open=True),
@@ -107,6 +111,8 @@ def judge_of(
     cache: Path | None,
     prompts: Path | None,
     concurrency: int,
+    rpm: float | None,
+    tpm: float | None,
     timeout: float,
     strict_pin: bool,
 ) -> Judge:
@@ -138,6 +144,8 @@ def judge_of(
         params={**dict(map(_pair, params)), **dict.fromkeys(unset)},
         timeout=timeout,
         concurrency=concurrency,
+        rpm=rpm,
+        tpm=tpm,
         cache=cache,
         prompts=prompts,
         strict_pin=strict_pin,

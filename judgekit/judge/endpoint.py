@@ -31,6 +31,8 @@ from judgekit.errors import (
     ServerFailed,
 )
 from judgekit.judge import faults
+from judgekit.judge.limiter import Limiter, Slot
+from judgekit.judge.tokens import tokens_of
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -40,13 +42,16 @@ if TYPE_CHECKING:
 PASSING: Final = (CallTimeout, ConnectionFailed, RateLimited, ServerFailed)
 BACKOFF: Final = 0.5
 FIRST_TRIES: Final = 3
+#: Seconds of a pause that is worth a word.
+LONG: Final = 10.0
+#: Tokens that a reply is taken to have before there was one.
+FIRST_REPLY: Final = 200
 
 
 @dataclass(slots=True)
 class Line:
-    """What one event loop holds of an endpoint: its slots, a client for each, and the generator that closes them."""
+    """What one event loop holds of an endpoint: a client for each slot, and the generator that closes them."""
 
-    slots: asyncio.Semaphore
     free: list[QuietClient]
     keeper: AsyncGenerator[None]
 
@@ -58,18 +63,29 @@ class Call:
     path: str
     content: bytes | None
     model: str | None
-    deadline: float
+    tokens: int = 0
+    deadline: float | None = None
+    sent: int = 0
     attempts: int = 0
+    answered_before: int = 0
+    failure: JudgeError | None = None
+
+
+def _say_nothing(_message: str) -> None:
+    pass
 
 
 class Endpoint:
     """One endpoint, usable from any number of event loops. Constructing it opens nothing.
 
-    `timeout` bounds one attempt in total, however slowly a body drips in. A call makes at most `max_attempts`
-    attempts and starts none later than `max_seconds` after it got one of the `concurrency` slots of its event loop.
-    Where the endpoint says when to come back (429, 503), every call waits until then. `wait_cap` bounds only the
-    pauses that nobody asked for. After `dead_after` failed calls in a row, none succeeding between, it is given up.
-    `clock`, `sleep` and `chance` (a number in [0, 1)) are parameters so that waiting can be tested without waiting.
+    At most `concurrency` requests are in flight, from all event loops together; after a 429 fewer (see Limiter), and
+    at most `rpm` requests and `tpm` tokens are sent in any minute. `timeout` bounds one attempt in total, however
+    slowly a body drips in. A call makes at most `max_attempts` attempts, not counting a 429 while other calls get
+    through, and starts none later than `max_seconds` after its first. Where the endpoint says when to come back (429,
+    503), every call waits until then, or fails at once when that is later than it may start. `wait_cap` bounds only
+    the pauses that nobody asked for. After `dead_after` failed calls in a row, none succeeding between, it is given up.
+    `on_message` is told of long pauses. `clock`, `sleep` and `chance` (a number in [0, 1)) are parameters so that
+    waiting can be tested without waiting.
 
     `sent` counts requests, `retried` those that followed a failure, `waited_seconds` the pauses of all calls.
     """
@@ -84,8 +100,11 @@ class Endpoint:
         max_attempts: int = 6,
         max_seconds: float = 600.0,
         concurrency: int = 16,
+        rpm: float | None = None,
+        tpm: float | None = None,
         wait_cap: float = 120.0,
         dead_after: int = 8,
+        on_message: Callable[[str], None] = _say_nothing,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         chance: Callable[[], float] = random.random,
@@ -93,7 +112,7 @@ class Endpoint:
         self.public_url = public_url(base_url)
         self.sent = 0
         self.retried = 0
-        self.waited_seconds = 0.0
+        self.limiter = Limiter(concurrency, rpm=rpm, tpm=tpm, clock=clock, sleep=sleep)
         self._url = base_url
         self._key = api_key or None
         self._headers = dict(headers or {})
@@ -105,16 +124,20 @@ class Endpoint:
         self._wait_cap = wait_cap
         self._dead_after = dead_after
         self._clock = clock
-        self._sleep = sleep
         self._chance = chance
+        self._say = on_message
         self._lines: dict[asyncio.AbstractEventLoop, Line] = {}
         self._lock = threading.Lock()
-        self._not_before = float("-inf")
-        self._answered = False
+        self._held_until = float("-inf")
+        self._answered = 0
+        self._answered_tokens = 0
+        self._is_heard = False
         self._failed_in_row = 0
         self._dead = ""
-        self._stops = 0
-        self._stop = ""
+
+    @property
+    def waited_seconds(self) -> float:
+        return self.limiter.waited_seconds
 
     def __repr__(self) -> str:
         return f"Endpoint({self.public_url!r})"
@@ -131,11 +154,14 @@ class Endpoint:
         model = body.get("model")
         # ASCII, so that a lone surrogate in judged text can be sent at all
         content = json.dumps(body, separators=(",", ":"), allow_nan=False).encode("ascii")
-        return await self._call(path, content, model if isinstance(model, str) else None)
+        call = Call(path.lstrip("/"), content, model if isinstance(model, str) else None)
+        if self.limiter.counts_tokens:
+            call.tokens = tokens_of(body) + self._usual_reply
+        return await self._call(call)
 
     async def get(self, path: str) -> dict[str, JsonValue]:
         """The JSON object at `path` below the base URL. Raises like `post`."""
-        return await self._call(path, None, None)
+        return await self._call(Call(path.lstrip("/"), None, None))
 
     async def close(self) -> None:
         """Close what the running event loop holds. An orderly end of the loop (`asyncio.run`) does it as well."""
@@ -156,52 +182,82 @@ class Endpoint:
             count = max(1, self._concurrency)
             clients = open_clients(self._url, api_key=self._key, headers=self._headers, connections=count)
             free = [client for client in clients for _ in range(CLIENT_CONNECTIONS)]
-            line = Line(asyncio.Semaphore(count), free, _keep(clients))
+            line = Line(free, _keep(clients))
             self._lines[loop] = line
         # an event loop closes the async generators that were begun in it before it ends
         await anext(line.keeper)
         return line
 
-    async def _call(self, path: str, content: bytes | None, model: str | None) -> dict[str, JsonValue]:
+    async def _call(self, call: Call) -> dict[str, JsonValue]:
         from tenacity import AsyncRetrying, retry_if_exception_type  # noqa: PLC0415 - 25 ms
 
         line = await self._line()
-        stops = self._stops
-        async with line.slots:
-            if self._stops > stops:  # a call that was sent while this one waited can say for both
-                raise JudgeUnusable(self._stop)
-            client = line.free.pop()
-            call = Call(path.lstrip("/"), content, model, self._clock() + self._max_seconds)
-            try:
-                reply: dict[str, JsonValue] = await AsyncRetrying(
-                    retry=retry_if_exception_type(PASSING),
-                    wait=self._pause,
-                    stop=partial(self._is_over, call),
-                    sleep=self._rest,
-                    reraise=True,
-                )(self._attempt, client, call)
-            except PASSING as error:
-                self._note_failure(call, error)
-                raise
-            except JudgeError:
-                self._failed_in_row = 0
-                raise
-            except JudgeUnusable as stop:
-                self._stops, self._stop = self._stops + 1, str(stop)
-                raise
-            finally:
-                line.free.append(client)
+        try:
+            reply: dict[str, JsonValue] = await AsyncRetrying(
+                retry=retry_if_exception_type(PASSING),
+                wait=partial(self._pause, call),
+                stop=partial(self._is_over, call),
+                sleep=self.limiter.rest,
+                reraise=True,
+            )(self._attempt, line, call)
+        except PASSING as error:
+            self._note_failure(call, error)
+            raise
+        except JudgeError:
             self._failed_in_row = 0
+            raise
+        self._failed_in_row = 0
+        return reply
+
+    async def _attempt(self, line: Line, call: Call) -> dict[str, JsonValue]:
+        if self._dead:
+            raise JudgeUnreachable(self._dead)
+        slot = await self._slot(call)
+        client = line.free.pop()
+        try:
+            call.sent += 1
+            call.attempts += 1
+            with self._lock:
+                self.sent += 1
+                self.retried += call.sent > 1
+            reply = self._read(await self._exchanged(client, call), call)
+            self._note_answer(slot, reply)
+        except RateLimited as error:
+            self.limiter.turned_away(slot)
+            call.failure = error
+            if self._answered > call.answered_before:  # it is busy with others, and this call will have its turn
+                call.attempts -= 1
+            call.answered_before = self._answered
+            raise
+        except JudgeError as error:
+            call.failure = error
+            raise
+        except JudgeUnusable as stop:  # it speaks for all calls that have not been sent yet
+            self.limiter.stop(stop)
+            raise
+        else:
             return reply
+        finally:
+            line.free.append(client)
+            self.limiter.leave()
 
-    async def _attempt(self, client: QuietClient, call: Call) -> dict[str, JsonValue]:
-        from judgekit.judge.transport import exchange  # noqa: PLC0415
+    async def _slot(self, call: Call) -> Slot:
+        """The right to send one request now; a call that came too late for its time raises what it failed with."""
+        left = self._max_seconds if call.deadline is None else call.deadline - self._clock()
+        try:
+            slot = await self.limiter.enter(call.tokens, again=call.sent > 0, patience=left)
+        except RateLimited as late:
+            raise RateLimited(f"{self.public_url}: {late}", late.retry_after) from None
+        if call.deadline is None:
+            call.deadline, call.answered_before = self._clock() + self._max_seconds, self._answered
+        elif call.failure is not None and self._clock() > call.deadline:
+            self.limiter.leave()
+            raise call.failure
+        return slot
 
-        await self._turn(call)
-        call.attempts += 1
-        with self._lock:
-            self.sent += 1
-            self.retried += call.attempts > 1
+    async def _exchanged(self, client: QuietClient, call: Call) -> Received:
+        from judgekit.judge.transport import exchange  # noqa: PLC0415 - it imports the SDK
+
         where = f"{self.public_url}/{call.path}"
         try:
             async with asyncio.timeout(self._timeout):
@@ -210,11 +266,23 @@ class Endpoint:
             raise CallTimeout(f"{where} gave no whole answer within {self._timeout:g} s") from None
         except ConnectionFailed as error:
             raise type(error)(f"{where}: {faults.shown(str(error), self._secrets)}") from None
-        self._answered = True
-        return self._read(received, where, call.model)
+        self._is_heard = True
+        return received
 
-    def _read(self, received: Received, where: str, model: str | None) -> dict[str, JsonValue]:
-        status = received.status
+    def _note_answer(self, slot: Slot, reply: Mapping[str, JsonValue]) -> None:
+        """Tell the limiter what a request took, and remember how long replies are, for the estimates of later calls."""
+        self._answered += 1
+        used = _used(reply) if self.limiter.counts_tokens else None
+        self.limiter.answered(slot, sum(used) if used else None)
+        if used:
+            self._answered_tokens += used[1]
+
+    @property
+    def _usual_reply(self) -> int:
+        return self._answered_tokens // self._answered if self._answered else FIRST_REPLY
+
+    def _read(self, received: Received, call: Call) -> dict[str, JsonValue]:
+        status, where = received.status, f"{self.public_url}/{call.path}"
         if status in range(200, 300):
             body = faults.read_object(received.content)
             if body is None:
@@ -224,46 +292,38 @@ class Endpoint:
                 return body
             status = claimed
         said = faults.hear(status, received.headers, received.content, now=time.time())
-        error = faults.fault(said, where=where, model=model, secrets=self._secrets)
+        error = faults.fault(said, where=where, model=call.model, secrets=self._secrets)
         if isinstance(error, RateLimited | ServerFailed) and error.retry_after is not None:
-            self._not_before = max(self._not_before, self._clock() + error.retry_after)
+            self._hold(error.retry_after)
         raise error
 
-    async def _turn(self, call: Call) -> None:
-        """Return when a request may be sent: not before the time that the endpoint named to any call."""
-        while True:
-            if self._dead:
-                raise JudgeUnreachable(self._dead)
-            pause = self._not_before - self._clock()
-            if pause <= 0:
-                return
-            if self._not_before > call.deadline:
-                raise RateLimited(f"{self.public_url} asks to come back in {pause:.0f} s, later than allowed", pause)
-            await self._rest(pause)
+    def _hold(self, seconds: float) -> None:
+        """Let every call wait for so long; say so when it is long."""
+        self.limiter.hold(seconds)
+        until = self._clock() + seconds
+        if LONG <= seconds <= self._max_seconds and until > self._held_until + LONG:
+            self._held_until = until
+            self._say(f"{self.public_url} asks to come back in {seconds:.0f} s; waiting")
 
-    async def _rest(self, seconds: float) -> None:
-        with self._lock:
-            self.waited_seconds += seconds
-        await self._sleep(seconds)
-
-    def _pause(self, state: RetryCallState) -> float:
+    def _pause(self, call: Call, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, RateLimited | ServerFailed) and error.retry_after is not None:
             return error.retry_after
         # the exponent is bounded, or it would overflow
-        longest = min(self._wait_cap, BACKOFF * 2.0 ** min(state.attempt_number - 1, 60))
+        longest = min(self._wait_cap, BACKOFF * 2.0 ** min(max(call.attempts - 1, 0), 60))
         return longest * (0.5 + self._chance() / 2)
 
     def _is_over(self, call: Call, state: RetryCallState) -> bool:
         return (
             bool(self._dead)
             or call.attempts >= self._max_attempts
+            or call.deadline is None
             or self._clock() + state.upcoming_sleep > call.deadline
             or self._never_connected(call, state.outcome.exception() if state.outcome else None)
         )
 
     def _never_connected(self, call: Call, error: BaseException | None) -> bool:
-        return isinstance(error, faults.NotConnected) and not self._answered and call.attempts >= FIRST_TRIES
+        return isinstance(error, faults.NotConnected) and not self._is_heard and call.attempts >= FIRST_TRIES
 
     def _note_failure(self, call: Call, error: JudgeError) -> None:
         self._failed_in_row += 1
@@ -275,6 +335,7 @@ class Endpoint:
             else:
                 return
             self._dead = f"{reason}; what was answered is kept, the same command goes on from here"
+            self.limiter.stop(JudgeUnreachable(self._dead))
         raise JudgeUnreachable(self._dead) from None
 
 
@@ -284,6 +345,17 @@ async def _keep(clients: list[QuietClient]) -> AsyncGenerator[None]:
     finally:
         for client in clients:
             await client.close()
+
+
+def _used(reply: Mapping[str, JsonValue]) -> tuple[int, int] | None:
+    """Prompt and completion tokens as an endpoint counts them; None where it does not."""
+    usage = reply.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    asked = (usage.get(name) for name in ("prompt_tokens", "input_tokens"))
+    said = (usage.get(name) for name in ("completion_tokens", "output_tokens"))
+    counts = [next((n for n in found if type(n) is int and n > 0), 0) for found in (asked, said)]
+    return (counts[0], counts[1]) if any(counts) else None
 
 
 def public_url(base_url: str) -> str:

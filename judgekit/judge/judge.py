@@ -84,7 +84,8 @@ class Judge:
     embeddings needs one. A backend of your own given as `model` is asked for vectors too, unless told otherwise.
     cache: folder where paid replies are kept and found again; None keeps them in memory, or beside a run.
     prompts: folder whose *.j2 files replace the shipped ones of the same name.
-    timeout: seconds for one attempt, whole. concurrency: requests in flight at most.
+    timeout: seconds for one attempt, whole. concurrency: requests in flight at most; fewer after an HTTP 429.
+    rpm, tpm: requests and tokens a minute that the endpoint may be sent at most.
     strict_pin: refuse a model name that may come to mean another model, and replies that do not say who wrote them.
 
     Opens nothing until it is asked. It can be shared by many runs, threads and event loops. `with Judge(...)` and
@@ -108,6 +109,8 @@ class Judge:
         timeout: float = 120.0,
         max_attempts: int = 6,
         concurrency: int = 16,
+        rpm: float | None = None,
+        tpm: float | None = None,
         strict_pin: bool = False,
     ) -> None:
         self.prompts: Prompts = prompts_of(Path(prompts) if prompts is not None else None)
@@ -127,6 +130,9 @@ class Judge:
                 timeout=timeout,
                 max_attempts=max_attempts,
                 concurrency=concurrency,
+                rpm=rpm,
+                tpm=tpm,
+                on_message=_warn,
             )
             spec = JudgeSpec(model=model, base_url=endpoint.public_url, params=_params(params or {}))
             model = ChatBackend(spec, endpoint, self.prompts)
