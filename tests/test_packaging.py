@@ -33,7 +33,7 @@ def test_the_wheel_carries_every_prompt_and_what_the_demo_needs(wheel: Path) -> 
     inside = set(zipfile.ZipFile(wheel).namelist())
     prompts = {f"judgekit/shipped/prompts/{path.name}" for path in (ROOT / "prompts").glob("*.j2")}
     demo = {"judgekit/shipped/examples/answers.jsonl", "judgekit/shipped/cassettes/demo.jsonl", "judgekit/py.typed"}
-    assert prompts | demo <= inside
+    assert prompts | demo | {"judgekit/doctor/canaries.jsonl"} <= inside
     assert not [name for name in inside if name.startswith(("tests/", "benchmarks/", "examples/"))]
 
 

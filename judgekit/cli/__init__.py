@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from judgekit.cli.doctor import doctor
 from judgekit.cli.judging import demo, rescore, run
 from judgekit.cli.reading import prompts, report, spotcheck
 from judgekit.cli.retrieval import retrieval
@@ -46,7 +47,7 @@ def cli() -> None:
     """
 
 
-for command in (demo, run, rescore, report, spotcheck, retrieval, prompts):
+for command in (demo, run, rescore, report, spotcheck, retrieval, doctor, prompts):
     cli.add_command(command)
 
 

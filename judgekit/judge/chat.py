@@ -37,6 +37,11 @@ class ChatBackend:
         return self._spec
 
     @property
+    def endpoint(self) -> Endpoint | None:
+        """Where it is asked; None in a replay."""
+        return self._endpoint
+
+    @property
     def most_questions(self) -> int | None:
         return None
 

@@ -66,6 +66,7 @@ class Call:
     tokens: int = 0
     deadline: float | None = None
     sent: int = 0
+    most: int = 1
     attempts: int = 0
     answered_before: int = 0
     failure: JudgeError | None = None
@@ -87,7 +88,8 @@ class Endpoint:
     `on_message` is told of long pauses. `clock`, `sleep` and `chance` (a number in [0, 1)) are parameters so that
     waiting can be tested without waiting.
 
-    `sent` counts requests, `retried` those that followed a failure, `waited_seconds` the pauses of all calls.
+    `sent` counts requests, `retried` those that followed a failure, `waited_seconds` the pauses of all calls;
+    `hints` are the headers of the last answer that tell what stands behind the endpoint.
     """
 
     def __init__(
@@ -112,6 +114,7 @@ class Endpoint:
         self.public_url = public_url(base_url)
         self.sent = 0
         self.retried = 0
+        self.hints: dict[str, str] = {}
         self.limiter = Limiter(concurrency, rpm=rpm, tpm=tpm, clock=clock, sleep=sleep)
         self._url = base_url
         self._key = api_key or None
@@ -146,15 +149,19 @@ class Endpoint:
         """Text from this endpoint made fit for a message: one short line without the secrets it was given."""
         return faults.shown(text, self._secrets)
 
-    async def post(self, path: str, body: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    async def post(
+        self, path: str, body: Mapping[str, JsonValue], *, attempts: int | None = None
+    ) -> dict[str, JsonValue]:
         """Send `body` as JSON to `path` below the base URL and return the JSON object that comes back.
 
-        Raises a JudgeError where this call failed, a JudgeStop where no other call would fare better.
+        `attempts`: as many at most for this call, instead of `max_attempts`. Raises a JudgeError where this call
+        failed, a JudgeStop where no other call would fare better.
         """
         model = body.get("model")
         # ASCII, so that a lone surrogate in judged text can be sent at all
         content = json.dumps(body, separators=(",", ":"), allow_nan=False).encode("ascii")
-        call = Call(path.lstrip("/"), content, model if isinstance(model, str) else None)
+        most = self._max_attempts if attempts is None else attempts
+        call = Call(path.lstrip("/"), content, model if isinstance(model, str) else None, most=most)
         if self.limiter.counts_tokens:
             call.tokens = tokens_of(body) + self._usual_reply
         return await self._call(call)
@@ -267,6 +274,7 @@ class Endpoint:
         except ConnectionFailed as error:
             raise type(error)(f"{where}: {faults.shown(str(error), self._secrets)}") from None
         self._is_heard = True
+        self.hints = faults.hints(received.headers, self._secrets)
         return received
 
     def _note_answer(self, slot: Slot, reply: Mapping[str, JsonValue]) -> None:
@@ -316,7 +324,7 @@ class Endpoint:
     def _is_over(self, call: Call, state: RetryCallState) -> bool:
         return (
             bool(self._dead)
-            or call.attempts >= self._max_attempts
+            or call.attempts >= call.most
             or call.deadline is None
             or self._clock() + state.upcoming_sleep > call.deadline
             or self._never_connected(call, state.outcome.exception() if state.outcome else None)

@@ -85,6 +85,13 @@ NO_MODEL: Final = re.compile(
 )
 
 
+#: Headers by which servers and gateways say what stands behind them; no other is ever shown or kept.
+HINTS: Final = re.compile(
+    r"server|via|x-powered-by|x-ms-deployment-name|x-ms-region|x-litellm-(model-id|model-api-base|version)"
+    r"|openai-(version|model)|x-(inference|served|model|provider)[\w-]*"
+)
+
+
 class NotConnected(ConnectionFailed):
     """No connection came about at all: refused, no such host, no TLS. Nothing was sent."""
 
@@ -122,6 +129,12 @@ def read_object(content: bytes) -> dict[str, JsonValue] | None:
     if isinstance(value, list) and len(value) == 1:  # one endpoint wraps its errors in a list
         value = value[0] if isinstance(value[0], dict) and "error" in value[0] else value
     return value if isinstance(value, dict) else None
+
+
+def hints(headers: Mapping[str, str], secrets: Iterable[str] = ()) -> dict[str, str]:
+    """The headers that tell what answered, by name in lower case, fit to be shown."""
+    names = sorted(name for name in headers if HINTS.fullmatch(name.lower()))
+    return {name.lower(): shown(headers[name], secrets) for name in names}
 
 
 def asked_pause(headers: Mapping[str, str], text: str, now: float) -> float | None:

@@ -209,6 +209,16 @@ class Judge:
         return [name for name in dict.fromkeys(named) if not names_snapshot(name)]
 
     @property
+    def backends(self) -> dict[str, Backend]:
+        """Part -> what asks its endpoint."""
+        return {part: asker.backend for part, asker in self._parts.items()}
+
+    @property
+    def recorded(self) -> dict[str, dict[str, str]]:
+        """Part -> the stored rows of the replies used since `record`, by key."""
+        return {part: asker.used or {} for part, asker in self._parts.items()}
+
+    @property
     def dialects(self) -> dict[str, dict[str, JsonValue]]:
         """Part -> what was found out about its endpoint."""
         return {part: asker.backend.dialect for part, asker in self._parts.items()}

@@ -13,6 +13,7 @@ from judgekit.stats.agreement import (
     gwet_ac1,
     weighted_kappa,
 )
+from judgekit.stats.balanced import Balanced, balanced_accuracy
 from judgekit.stats.confusion import Confusion, judge_vs_human
 from judgekit.stats.corrected import (
     Corrected,
@@ -28,6 +29,7 @@ from judgekit.stats.differences import Difference, paired_mean_diff, paired_rati
 from judgekit.stats.distributions import norm_ppf, t_ppf, t_two_sided_p
 from judgekit.stats.drawing import hash_rank, hash_rank_sample, hash_uniform, neyman_allocation
 from judgekit.stats.exact import McNemar, SignFlip, holm, mcnemar, signflip_exact_p, signflip_p
+from judgekit.stats.flips import binomial_tail, flip_alarm, flip_rate
 from judgekit.stats.intervals import Interval, Mean, cluster_ratio, macro_mean, wilson_interval
 from judgekit.stats.planning import mde_paired, n_required_paired
 from judgekit.stats.ranking import Auc, auc
@@ -40,6 +42,7 @@ __all__ = [
     "Ac1",
     "Alpha",
     "Auc",
+    "Balanced",
     "Bootstrap",
     "Confusion",
     "Corrected",
@@ -57,6 +60,8 @@ __all__ = [
     "Stratum",
     "WeightedUnit",
     "auc",
+    "balanced_accuracy",
+    "binomial_tail",
     "bootstrap",
     "cluster_bootstrap",
     "cluster_ratio",
@@ -64,6 +69,8 @@ __all__ = [
     "cohen_kappa_weighted_sample",
     "cross_table",
     "fleiss_kappa",
+    "flip_alarm",
+    "flip_rate",
     "gwet_ac1",
     "gwet_ac1_raters",
     "hash_rank",
