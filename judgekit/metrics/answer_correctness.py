@@ -9,7 +9,7 @@ from judgekit.metrics.base import NOTHING, Metric, require_share
 from judgekit.metrics.gaps import claims_gap, text_gap
 from judgekit.metrics.means import harmonic_score
 from judgekit.metrics.same_text import same_text
-from judgekit.metrics.support import claims_against, share_supported
+from judgekit.metrics.support import claims_against, share_supported, support_mark
 from judgekit.records import (
     ANSWER,
     REFERENCE,
@@ -17,6 +17,7 @@ from judgekit.records import (
     THE_REFERENCE,
     Case,
     Check,
+    Label,
     Need,
     Reason,
     Sample,
@@ -56,6 +57,9 @@ class _OneWay(AnswerMetric):
 
     def checks(self, case: Case) -> list[Check]:
         return [] if _text_score(self.name, case.sample) else claims_against(case, self.side, self.against)
+
+    def worth(self, label: Label) -> float | None:
+        return support_mark(label, partial=self.partial)
 
     def score(self, case: Case) -> Score:
         if decided := _text_score(self.name, case.sample):

@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from pydantic import JsonValue
 
 from judgekit.errors import InputError
-from judgekit.records import Case, Check, Criterion, Need, Sample, Score
+from judgekit.records import Case, Check, Criterion, Label, Need, Sample, Score
 
 #: Returned by `needs_for` when a sample is decided without any model.
 NOTHING: frozenset[Need] = frozenset()
@@ -41,6 +41,19 @@ class Metric(ABC):
         """Questions of one's own about this sample, each answered by a rating; see `Rubric`."""
         del sample
         return ()
+
+    def worth(self, label: Label) -> float | None:
+        """What a verdict of that label adds to the numerator, in [0, 1], where the numerator is a sum over `counted`.
+
+        None for every label where it is not, or where verdicts move the denominator: then no one verdict has a weight,
+        and a human's labels for some of them cannot correct the score. None for `unjudged` always.
+        """
+        del label
+        return None
+
+    def counted(self, case: Case) -> list[Check]:
+        """The checks whose `worth` makes up the numerator, each as often as it counts; the rest of it is fixed."""
+        return self.checks(case)
 
     @abstractmethod
     def score(self, case: Case) -> Score:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from judgekit.metrics.citations import CitationMetric, checks_alone, citations_of
 from judgekit.metrics.gaps import claims_gap
 from judgekit.metrics.sources import cited_sources, dangling_note, without
-from judgekit.metrics.support import names, supports
-from judgekit.records import ANSWER, Case, Check, Claim, Reason, Score
+from judgekit.metrics.support import names, support_mark, supports
+from judgekit.records import ANSWER, Case, Check, Claim, Label, Reason, Score
 
 
 def _clean(case: Case) -> list[Claim]:
@@ -41,6 +41,9 @@ class CitationRecall(CitationMetric):
 
     def checks(self, case: Case) -> list[Check]:
         return _together(case)
+
+    def worth(self, label: Label) -> float | None:
+        return support_mark(label)
 
     def score(self, case: Case) -> Score:
         if gap := claims_gap(case, ANSWER):

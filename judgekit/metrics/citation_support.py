@@ -9,7 +9,7 @@ from judgekit.metrics.citations import CitationMetric, checks_alone, citations_o
 from judgekit.metrics.gaps import claims_gap
 from judgekit.metrics.sources import dangling_note
 from judgekit.metrics.support import label_for, support_mark
-from judgekit.records import ANSWER, Case, Check, Reason, Score
+from judgekit.records import ANSWER, Case, Check, Label, Reason, Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +33,13 @@ class CitationSupport(CitationMetric):
 
     def checks(self, case: Case) -> list[Check]:
         return [check for claim in case.claims_of(ANSWER) for check in checks_alone(case, claim)]
+
+    def worth(self, label: Label) -> float | None:
+        return support_mark(label, partial=self.partial)
+
+    def counted(self, case: Case) -> list[Check]:
+        pairs = [(claim, sources) for claim in case.claims_of(ANSWER) for sources in citations_of(case, claim)]
+        return [Check.of(claim, sources) for claim, sources in pairs if sources]
 
     def score(self, case: Case) -> Score:
         if gap := claims_gap(case, ANSWER):

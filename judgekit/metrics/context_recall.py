@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from judgekit.metrics.base import NOTHING, Metric, require_share
 from judgekit.metrics.gaps import claims_gap, nothing_supported, text_gap
-from judgekit.metrics.support import claims_against, share_supported
-from judgekit.records import REFERENCE, Case, Check, Need, Sample, Score
+from judgekit.metrics.support import claims_against, share_supported, support_mark
+from judgekit.records import REFERENCE, Case, Check, Label, Need, Sample, Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +34,9 @@ class ContextRecall(Metric):
 
     def checks(self, case: Case) -> list[Check]:
         return claims_against(case, REFERENCE, case.sample.source_ids)
+
+    def worth(self, label: Label) -> float | None:
+        return support_mark(label, partial=self.partial)
 
     def score(self, case: Case) -> Score:
         if missing := text_gap(case.sample, REFERENCE):

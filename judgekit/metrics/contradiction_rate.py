@@ -30,6 +30,9 @@ class ContradictionRate(Metric):
     def checks(self, case: Case) -> list[Check]:
         return claims_against(case, ANSWER, case.sample.source_ids)
 
+    def worth(self, label: Label) -> float | None:
+        return None if label is Label.UNJUDGED else float(label is Label.CONTRADICTED)
+
     def score(self, case: Case) -> Score:
         if missing := text_gap(case.sample, ANSWER):
             return Score.undefined(self.name, missing)
@@ -38,6 +41,4 @@ class ContradictionRate(Metric):
         if gap := claims_gap(case, ANSWER):
             return Score.undefined(self.name, gap)
         checks = self.checks(case)
-        labels = [case.label(check) for check in checks]
-        marks = [None if label is Label.UNJUDGED else float(label is Label.CONTRADICTED) for label in labels]
-        return Score.share(self.name, marks, basis=names(checks))
+        return Score.share(self.name, [self.worth(case.label(check)) for check in checks], basis=names(checks))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from judgekit.metrics.base import NOTHING, Metric, require_share
 from judgekit.metrics.gaps import claims_gap, nothing_supported, text_gap
 from judgekit.metrics.refusals import reads_as_refusal
-from judgekit.metrics.support import claims_against, share_supported
-from judgekit.records import ANSWER, Case, Check, Need, Reason, Sample, Score
+from judgekit.metrics.support import claims_against, share_supported, support_mark
+from judgekit.records import ANSWER, Case, Check, Label, Need, Reason, Sample, Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +36,9 @@ class Faithfulness(Metric):
 
     def checks(self, case: Case) -> list[Check]:
         return claims_against(case, ANSWER, case.sample.source_ids)
+
+    def worth(self, label: Label) -> float | None:
+        return support_mark(label, partial=self.partial)
 
     def score(self, case: Case) -> Score:
         if missing := text_gap(case.sample, ANSWER):

@@ -32,6 +32,7 @@ from judgekit.stats.exact import McNemar, SignFlip, holm, mcnemar, signflip_exac
 from judgekit.stats.flips import binomial_tail, flip_alarm, flip_rate
 from judgekit.stats.intervals import Interval, Mean, cluster_ratio, macro_mean, wilson_interval
 from judgekit.stats.planning import mde_paired, n_required_paired
+from judgekit.stats.posterior import interval_of_draws, plausible_totals
 from judgekit.stats.ranking import Auc, auc
 from judgekit.stats.raters import Alpha, FleissKappa, fleiss_kappa, gwet_ac1_raters, krippendorff_alpha
 from judgekit.stats.resampling import Bootstrap, bootstrap, cluster_bootstrap, quantile
@@ -78,6 +79,7 @@ __all__ = [
     "hash_uniform",
     "holm",
     "ht_difference_poisson",
+    "interval_of_draws",
     "judge_total",
     "judge_vs_human",
     "krippendorff_alpha",
@@ -89,6 +91,7 @@ __all__ = [
     "norm_ppf",
     "paired_mean_diff",
     "paired_ratio_diff",
+    "plausible_totals",
     "ppi_mean",
     "quantile",
     "rogan_gladen",

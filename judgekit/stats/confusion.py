@@ -62,6 +62,22 @@ class Confusion:
             return 0.0
         return (self.tp * self.tn - self.fp * self.fn) / sqrt(prod(margins))
 
+    @property
+    def kappa(self) -> float | None:
+        """Cohen's kappa, as `cohen_kappa`; None when judge and human used one and the same class only."""
+        tp, fp, fn, tn = self.tp, self.fp, self.fn, self.tn
+        return _share(2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+
+    @property
+    def ac1(self) -> float | None:
+        """Gwet's AC1, as `gwet_ac1` of both classes."""
+        accuracy, total = self.accuracy, self.tp + self.fp + self.fn + self.tn
+        if accuracy is None:
+            return None
+        positive = (2 * self.tp + self.fp + self.fn) / (2 * total)
+        chance = 2 * positive * (1 - positive)
+        return (accuracy - chance) / (1 - chance)
+
 
 def judge_vs_human(
     *,
