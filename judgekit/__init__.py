@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from judgekit.api import ajudge_log, ascore, ascore_all, judge_log, load_run, score, score_all
     from judgekit.errors import InputError, JudgeDrift, JudgeError, JudgekitError, JudgeStop
-    from judgekit.judge import Judge
+    from judgekit.judge import Budget, Judge
     from judgekit.judge.scripted import Scripted
     from judgekit.metrics import METRICS, Metric, Rubric
     from judgekit.records import Case, Check, Claim, Context, Label, Options, Result, Sample, Score, Summary, Verdict
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METRICS",
+    "Budget",
     "Case",
     "Check",
     "Claim",
@@ -48,7 +49,7 @@ __all__ = [
 _HOMES = {
     "api": ("ajudge_log", "ascore", "ascore_all", "judge_log", "load_run", "score", "score_all"),
     "errors": ("InputError", "JudgeDrift", "JudgeError", "JudgeStop", "JudgekitError"),
-    "judge": ("Judge",),
+    "judge": ("Budget", "Judge"),
     "judge.scripted": ("Scripted",),
     "metrics": ("METRICS", "Metric", "Rubric"),
     "records": (

@@ -97,7 +97,7 @@ async def _judge_log(job: Job, checked: native.Checked, on_progress: Callable[[P
     if (there := row_ids(job.out)) and there.isdisjoint(checked.ids):
         raise NotARun(f"{job.out}: holds results of another log, no row of which is in this one; give another folder")
     _take_up(job, earlier)
-    session, before = Session(started=_now()), _paid(job.judge)
+    session, before = Session(started=_now()), (_paid(job.judge), job.judge.cost)
 
     def note(stopped_by: str | None, ended: str | None = None) -> None:
         now = _since(before, job.judge, session.having(ended=ended, stopped_by=stopped_by))
@@ -208,6 +208,7 @@ def _manifest(job: Job, checked: native.Checked, earlier: Manifest | None, sessi
         metrics=_pins(job),
         options=job.options,
         skipped_rows=checked.skipped,
+        prices={**(earlier.prices if earlier else {}), **_prices(job.judge)},
         libraries={name: _version(name) for name in _LIBRARIES},
         sessions=(*(earlier.sessions if earlier else ()), session),
     )
@@ -228,6 +229,13 @@ def _fingerprints(judge: Judge, earlier: Manifest | None) -> tuple[str, ...]:
     return tuple(sorted(seen.union(earlier.fingerprints if earlier else ())))
 
 
+def _prices(judge: Judge) -> dict[str, dict[str, float]]:
+    """The known prices of the judge's models."""
+    models = [spec.model for spec in judge.specs.values()]
+    known = {model: price for model, price in judge.budget.prices.items() if model in models}
+    return {model: {"in": price.prompt, "out": price.completion} for model, price in known.items()}
+
+
 class _Paid(NamedTuple):
     sent: int
     reused: int
@@ -241,10 +249,12 @@ def _paid(judge: Judge) -> _Paid:
     return _Paid(*map(sum, zip(*meters, strict=True)))
 
 
-def _since(before: _Paid, judge: Judge, session: Session) -> Session:
+def _since(before: tuple[_Paid, float | None], judge: Judge, session: Session) -> Session:
     """The session with what was paid in it: a judge may have done other work before."""
-    now = zip(_Paid._fields, _paid(judge), before, strict=True)
-    return session.having(**{name: total - earlier for name, total, earlier in now})
+    (paid, cost), cost_now = before, judge.cost
+    now = zip(_Paid._fields, _paid(judge), paid, strict=True)
+    counts = {name: total - earlier for name, total, earlier in now}
+    return session.having(**counts, cost=None if cost is None or cost_now is None else cost_now - cost)
 
 
 def _version(package: str) -> str:

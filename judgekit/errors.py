@@ -17,6 +17,7 @@ JudgekitError
 └── JudgeStop                 the run stops; finished rows and paid replies are kept
     ├── JudgeUnusable         wrong key, unknown model, quota used up; exit code 2
     ├── JudgeUnreachable      nothing succeeds any more; exit code 3
+    ├── BudgetSpent           a cap on calls, tokens or money is reached; exit code 3
     └── JudgeDrift            another model answers than the pinned one; exit code 3
 """
 
@@ -145,6 +146,10 @@ class JudgeUnusable(JudgeStop):
 
 class JudgeUnreachable(JudgeStop):
     """No call succeeds any more; going on would only write `unjudged` rows."""
+
+
+class BudgetSpent(JudgeStop):
+    """A cap that the user set is reached, with rows left to judge."""
 
 
 class JudgeDrift(JudgeStop):

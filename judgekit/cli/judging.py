@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,11 @@ import click
 
 from judgekit import batch
 from judgekit.cli.choosing import judge_of, judge_options, mapping_of, metrics_chosen
+from judgekit.cli.progress import progress
 from judgekit.cli.reading import show_report
-from judgekit.judge import Judge
+from judgekit.cli.spending import spending_options
+from judgekit.judge import Budget, Judge
+from judgekit.judge.prices import money
 from judgekit.metrics import REFERENCE_FREE
 from judgekit.records import Options
 from judgekit.rundir import Foreign, Run
@@ -80,6 +81,7 @@ def demo(out: Path, as_json: bool) -> None:
     "-o", "--out", type=click.Path(path_type=Path), required=True, help="Run folder; an interrupted run goes on."
 )
 @judge_options
+@spending_options
 @metrics_option
 @rubric_option
 @set_option
@@ -117,6 +119,7 @@ def demo(out: Path, as_json: bool) -> None:
 )
 @json_option
 def run(
+    budget: Budget,
     logs: tuple[Path, ...],
     out: Path,
     listed: tuple[str, ...],
@@ -155,6 +158,7 @@ def run(
         mapping=mapping_of(pairs),
         skip_bad_rows=skip_bad_rows,
     )
+    job.judge.use_budget(budget)
     try:
         finished = _judged(job)
     finally:
@@ -199,40 +203,12 @@ def _judged(job: batch.Job) -> Run:
         async with job.judge:
             return await batch.judge_log(job, on_progress)
 
-    with _progress(job.judge) as on_progress:
+    with progress(job.judge) as on_progress:
         finished = asyncio.run(work(on_progress))
     meters = job.judge.meters.values()
     sent, reused = sum(m.sent for m in meters), sum(m.reused for m in meters)
+    paid = f" (cost {money(job.judge.cost)})" if job.judge.budget.prices else ""
     click.echo(
-        f"judgekit: {len(finished)} rows; {sent} judge calls sent, {reused} answered from what was kept", err=True
+        f"judgekit: {len(finished)} rows; {sent} judge calls sent{paid}, {reused} answered from what was kept", err=True
     )
     return finished
-
-
-@contextmanager
-def _progress(judge: Judge) -> Iterator[Callable[[batch.Progress], None]]:
-    """A progress bar where stderr is a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console  # noqa: PLC0415  only where there is a terminal
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-
-    columns = (
-        TextColumn("judging"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("rows, ETA"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[calls]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("rows", total=None, calls="")
-
-        def on_progress(now: batch.Progress) -> None:
-            meters = judge.meters.values()
-            tokens = sum(m.prompt_tokens + m.completion_tokens for m in meters)
-            calls = f"{sum(m.sent for m in meters)} calls, {sum(m.reused for m in meters)} from cache, {tokens} tokens"
-            bar.update(task, completed=now.done, total=now.total, calls=calls)
-
-        yield on_progress

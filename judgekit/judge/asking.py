@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from judgekit.errors import ConnectionFailed, JudgeDrift, JudgeError, JudgeStop, JudgeUnreachable, RequestTooLong
 from judgekit.judge.backend import Backend, Body
+from judgekit.judge.budget import Budget
 from judgekit.judge.naming import is_snapshot_of, names_snapshot
 from judgekit.judge.store import Store
 from judgekit.together import all_of
@@ -78,6 +79,7 @@ class Asker:
     def __init__(self, backend: Backend, store: Store, *, strict: bool = False) -> None:
         self.backend = backend
         self.meter = Meter()
+        self.budget: Budget | None = None
         self.used: dict[str, str] | None = None
         self._store = store
         self._strict = strict
@@ -227,7 +229,7 @@ class Asker:
 
     async def _sent(self, request: JudgeRequest, repeat: int) -> tuple[str, JudgeReply]:
         try:
-            body, reply = await self.backend.send(request)
+            body, reply = await self._paid(request)
         except JudgeStop as stop:
             self._stops, self._stop = self._stops + 1, stop
             raise
@@ -243,6 +245,15 @@ class Asker:
         self._recognise(reply.model)
         ok = any(answer.is_answered for answer in self.backend.read(request, reply).values())
         return self._keep(request, body, reply, repeat, ok=ok), reply
+
+    async def _paid(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
+        """A reply of the backend, within the budget. Raises BudgetSpent when that has no room for another call."""
+        if self.budget is None:
+            return await self.backend.send(request)
+        async with self.budget.one_call(self.backend.spec.model, self.backend.prepare(request)) as bill:
+            body, reply = await self.backend.send(request)
+            bill.pay(reply.prompt_tokens, reply.completion_tokens)
+        return body, reply
 
     def _recognise(self, model: str | None) -> None:
         """Learn or check who answers. An endpoint that gives back the name it was asked for says nothing by it."""

@@ -32,7 +32,7 @@ from judgekit.errors import (
 )
 from judgekit.judge import faults
 from judgekit.judge.limiter import Limiter, Slot
-from judgekit.judge.tokens import tokens_of
+from judgekit.judge.tokens import FIRST_REPLY, tokens_of
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -44,8 +44,6 @@ BACKOFF: Final = 0.5
 FIRST_TRIES: Final = 3
 #: Seconds of a pause that is worth a word.
 LONG: Final = 10.0
-#: Tokens that a reply is taken to have before there was one.
-FIRST_REPLY: Final = 200
 
 
 @dataclass(slots=True)

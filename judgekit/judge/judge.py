@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from math import fsum
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -14,6 +15,7 @@ from judgekit.errors import InputError
 from judgekit.judge import cassette as cassettes
 from judgekit.judge.asking import Asked, Asker, Meter
 from judgekit.judge.backend import Backend
+from judgekit.judge.budget import Budget
 from judgekit.judge.chat import ChatBackend
 from judgekit.judge.embedding import FORM as EMBEDDINGS
 from judgekit.judge.embedding import EmbeddingBackend
@@ -86,6 +88,7 @@ class Judge:
     prompts: folder whose *.j2 files replace the shipped ones of the same name.
     timeout: seconds for one attempt, whole. concurrency: requests in flight at most; fewer after an HTTP 429.
     rpm, tpm: requests and tokens a minute that the endpoint may be sent at most.
+    budget: what may be spent in this judge's life, and what tokens cost.
     strict_pin: refuse a model name that may come to mean another model, and replies that do not say who wrote them.
 
     Opens nothing until it is asked. It can be shared by many runs, threads and event loops. `with Judge(...)` and
@@ -111,6 +114,7 @@ class Judge:
         concurrency: int = 16,
         rpm: float | None = None,
         tpm: float | None = None,
+        budget: Budget | None = None,
         strict_pin: bool = False,
     ) -> None:
         self.prompts: Prompts = prompts_of(Path(prompts) if prompts is not None else None)
@@ -153,6 +157,7 @@ class Judge:
                 f"strict_pin: {', '.join(self.aliases)} names no snapshot, so another model may answer under it "
                 "tomorrow; give a dated name or a version"
             )
+        self.use_budget(budget or Budget())
 
     @classmethod
     def replay(cls, path: str | Path, *, prompts: str | Path | None = None) -> Judge:
@@ -227,6 +232,26 @@ class Judge:
     def meters(self) -> dict[str, Meter]:
         """Part -> what this session did."""
         return {part: asker.meter for part, asker in self._parts.items()}
+
+    def use_budget(self, budget: Budget) -> None:
+        """Spend within this from now on. Raises InputError when it caps money and a price is not known."""
+        models = {part: asker.backend.spec.model for part, asker in self._parts.items()}
+        budget.learn(models, own=models.keys() - {"embedder"})
+        self.budget = budget
+        for asker in self._parts.values():
+            asker.budget = budget if budget.is_bounded else None
+
+    @property
+    def cost(self) -> float | None:
+        """What was paid in this judge's life; None where a price, or what an endpoint used, is not known."""
+        costs = []
+        for asker in self._parts.values():
+            meter, price = asker.meter, self.budget.prices.get(asker.backend.spec.model)
+            tokens = (meter.prompt_tokens, meter.completion_tokens)
+            if meter.sent and (price is None or not any(tokens)):
+                return None
+            costs.append(price.of(*tokens) if price is not None else 0.0)
+        return fsum(costs)
 
     def use_store(self, folder: Path) -> None:
         """Keep paid replies in this folder from now on, unless another was chosen. A replay keeps nothing.

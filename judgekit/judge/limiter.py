@@ -86,7 +86,7 @@ def _running() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-class _Waiter:
+class Waiter:
     """Someone who waits in an event loop, to be woken from any thread."""
 
     __slots__ = ("_future", "_loop", "stop", "tokens")
@@ -159,9 +159,9 @@ class Limiter:
         self._not_before = float("-inf")
         self._clock = clock
         self._sleep = sleep
-        self._again: deque[_Waiter] = deque()
-        self._fresh: deque[_Waiter] = deque()
-        self._resting: set[_Waiter] = set()
+        self._again: deque[Waiter] = deque()
+        self._fresh: deque[Waiter] = deque()
+        self._resting: set[Waiter] = set()
         self._lock = threading.Lock()
 
     @property
@@ -185,7 +185,7 @@ class Limiter:
         with self._lock:
             if not self._again and not queue and self.in_flight < self.limit and self._pause(tokens) <= _INSTANT:
                 return self._taken(tokens)
-            waiter = _Waiter(tokens)
+            waiter = Waiter(tokens)
             queue.append(waiter)
         try:
             return await self._in_turn(waiter, queue, patience)
@@ -196,7 +196,7 @@ class Limiter:
                 self._call_next()
             raise
 
-    async def _in_turn(self, waiter: _Waiter, queue: deque[_Waiter], patience: float) -> Slot:
+    async def _in_turn(self, waiter: Waiter, queue: deque[Waiter], patience: float) -> Slot:
         while True:
             with self._lock:
                 is_next = waiter is self._first() and self.in_flight < self.limit
@@ -238,7 +238,7 @@ class Limiter:
             self._tokens.pause(tokens, now) if self._tokens is not None else 0.0,
         )
 
-    def _first(self) -> _Waiter | None:
+    def _first(self) -> Waiter | None:
         for queue in (self._again, self._fresh):
             while queue and queue[0].is_gone:
                 queue.popleft()
@@ -281,7 +281,7 @@ class Limiter:
 
     async def rest(self, seconds: float) -> None:
         """Wait. Raises what stops the endpoint as soon as it does."""
-        waiter = _Waiter()
+        waiter = Waiter()
         with self._lock:
             self._resting.add(waiter)
         try:
@@ -290,7 +290,7 @@ class Limiter:
             with self._lock:
                 self._resting.discard(waiter)
 
-    async def _asleep(self, waiter: _Waiter, seconds: float) -> None:
+    async def _asleep(self, waiter: Waiter, seconds: float) -> None:
         with self._lock:
             self.waited_seconds += seconds
         await waiter.woken(asyncio.ensure_future(self._sleep(seconds)))

@@ -16,6 +16,8 @@ from judgekit.wire import canonical
 
 #: Tokens a character, by its bytes in UTF-8: Latin text; accents, Greek, Cyrillic, Arabic; Chinese, Thai; emoji.
 PER_CHAR: Final = (0.26, 0.5, 0.8, 2.0)
+#: What a reply is taken to have before there was one to learn from.
+FIRST_REPLY: Final = 200
 #: What a chat template adds around each message.
 PER_MESSAGE: Final = 4
 # what tells how to answer, and is in no prompt: a schema is compiled, at most of the endpoints, and not read

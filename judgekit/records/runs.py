@@ -44,8 +44,12 @@ class MetricPin(Record):
 
 
 class Session(Record):
-    """One stretch of work on a run: when, what it asked and paid, and what ended it. `unnamed` counts the replies that
-    named no snapshot of a model, so that they cannot be told from another model's."""
+    """One stretch of work on a run: when, what it asked and paid, and what ended it.
+
+    `sent` calls were paid for, `reused` ones were kept from earlier and free; `cost` is None where a price, or what
+    an endpoint used, is not known. `unnamed` counts the replies that named no snapshot of a model, so that they cannot
+    be told from another model's.
+    """
 
     started: str
     ended: str | None = None
@@ -53,12 +57,16 @@ class Session(Record):
     reused: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cost: float | None = None
     unnamed: int = 0
     stopped_by: str | None = None
 
 
 class Manifest(Record):
-    """What a run is: which log, which judge, which metrics under which pins, made by which versions."""
+    """What a run is: which log, which judge, which metrics under which pins, made by which versions.
+
+    `prices` are those that were given: model -> money per million tokens `in` and `out`.
+    """
 
     judgekit: str
     logs: tuple[LogFile, ...]
@@ -69,5 +77,6 @@ class Manifest(Record):
     metrics: dict[str, MetricPin]
     options: Options = Options()
     skipped_rows: tuple[str, ...] = ()
+    prices: dict[str, dict[str, float]] = {}
     libraries: dict[str, str] = {}
     sessions: tuple[Session, ...] = ()
