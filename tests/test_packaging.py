@@ -29,11 +29,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_wheel_carries_every_prompt_and_what_the_demo_needs(wheel: Path) -> None:
+def test_the_wheel_carries_every_prompt_and_page_and_what_the_demo_needs(wheel: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
     prompts = {f"judgekit/shipped/prompts/{path.name}" for path in (ROOT / "prompts").glob("*.j2")}
     demo = {"judgekit/shipped/examples/answers.jsonl", "judgekit/shipped/cassettes/demo.jsonl", "judgekit/py.typed"}
-    assert prompts | demo | {"judgekit/doctor/canaries.jsonl"} <= inside
+    page = ROOT / "judgekit" / "review" / "page"
+    parts = {path.relative_to(ROOT).as_posix() for kind in ("j2", "css", "js") for path in page.rglob(f"*.{kind}")}
+    assert len(parts) > 2
+    assert prompts | demo | parts | {"judgekit/doctor/canaries.jsonl"} <= inside
     assert not [name for name in inside if name.startswith(("tests/", "benchmarks/", "examples/"))]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 _NUMBER = re.compile(r"\d+(?:[.,'\u00a0\u202f]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -16,6 +17,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
 )
+_PIECE = re.compile(rf"(?P<unspaced>{_UNSPACED.pattern})|{_NUMBER.pattern}|{_WORD.pattern}")
 _STEM = 5
 _SHORTEST = 3
 
@@ -54,6 +56,31 @@ def content_words(text: str) -> set[str]:
         if len(word) >= _SHORTEST:
             found.add(word[:_STEM])
     return found
+
+
+def where_said(words: Collection[str], text: str) -> list[tuple[int, int]]:
+    """The stretches of a text, in order and apart, whose content words are among these: (start, end) in characters.
+
+    A word counts whole though only its stem is compared; in scripts without spaces, pairs that touch are one stretch.
+    """
+    wanted = frozenset(words)
+    said: list[tuple[int, int]] = []
+    for found in _PIECE.finditer(text):
+        start, end = found.span()
+        if found.lastgroup != "unspaced" or end - start == 1:
+            if not _stems(found[0]).isdisjoint(wanted):
+                said.append((start, end))
+            continue
+        for at in range(start, end - 1):
+            if not _stems(text[at : at + 2]).isdisjoint(wanted):
+                begin = said.pop()[0] if said and said[-1][1] >= at else at
+                said.append((begin, at + 2))
+    return said
+
+
+@lru_cache(maxsize=1 << 16)
+def _stems(word: str) -> frozenset[str]:
+    return frozenset(content_words(word))
 
 
 def share_of(words: Collection[str], *, found_in: Iterable[str]) -> float:
