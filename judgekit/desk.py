@@ -34,6 +34,11 @@ class Desk:
             completion_tokens=sum(call.completion_tokens for call in calls),
         )
 
+    def most_items(self, limit: int) -> int:
+        """How many items go into one call: the limit that is set for prompts, or more where the judge answers so many
+        questions at once, each by itself."""
+        return max(limit, self.judge.most_questions or limit)
+
     async def ask(self, request: JudgeRequest) -> dict[str, Answer]:
         """Answers by question id; when the input does not fit the judge, all of them failed as `too_long`."""
         try:

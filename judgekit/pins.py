@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from pydantic import JsonValue
 
+from judgekit.judge.decisions import FORM as DECISIONS
+from judgekit.judge.decisions_asked import TEMPLATE as DECIDE
 from judgekit.judge.layout import READOUT, TEMPLATE, VERSION
 from judgekit.metrics import Metric
 from judgekit.prompts import Prompts
@@ -35,10 +37,13 @@ _TEMPLATES: dict[Need, tuple[str, ...]] = {
     Need.REVERSE_QUESTIONS: reverse.TEMPLATES,
 }
 
+#: Form of a part of the judge -> the template by which questions are laid out for it; the chat model's for all else.
+_LAYOUTS = {READOUT: READOUT, DECISIONS: DECIDE}
+
 
 def templates_of(prompts: Prompts) -> dict[str, str]:
     """Template -> fingerprint, for every template that a pin can rest on."""
-    names = {TEMPLATE, READOUT, *verify.TEMPLATES, *(name for names in _TEMPLATES.values() for name in names)}
+    names = {TEMPLATE, READOUT, DECIDE, *verify.TEMPLATES, *(name for names in _TEMPLATES.values() for name in names)}
     return {name: prompts.fingerprint(name) for name in sorted(names)}
 
 
@@ -55,7 +60,7 @@ def pins_of(
         part: [spec.judge_id, dialects.get(part, {}).get("format"), *([spec.settings] if spec.settings else [])]
         for part, spec in specs.items()
     }
-    laid_out = {TEMPLATE, *(READOUT for spec in specs.values() if spec.form == READOUT)}
+    laid_out = {_LAYOUTS.get(spec.form, TEMPLATE) for part, spec in specs.items() if part != EMBEDDER}
     return {
         metric.name: MetricPin(
             pin=digest([_asked(metric, judge), _rests_on(metric, laid_out, templates, options), metric.options]),

@@ -92,7 +92,7 @@ async def bearings_of(desk: Desk, case: Case, needs: frozenset[Need]) -> list[Ra
 
     by_place = sorted(claims, key=lambda claim: (claim.start, claim.end))
     apart: list[list[Ask | Claim]] = [[*case.asks], [*by_place]] if is_long else [[*case.asks, *claims]]
-    groups = [group for items in apart for group in in_groups(items, desk.options.segments_per_call)]
+    groups = [group for items in apart for group in in_groups(items, desk.most_items(desk.options.segments_per_call))]
     answers = await all_of(desk.ask_items(request, group) for group in groups)
     return bearing.read({key: answer for group in answers for key, answer in group.items()}, case.asks, claims)
 

@@ -77,9 +77,7 @@ async def judge_samples(
 
 async def judge_sample(sample: Sample, *, judge: Judge, metrics: Sequence[Metric], options: Options) -> Result:
     """The whole way of one sample. Only what stops a run is raised; any other failure is kept in the result."""
-    for metric in metrics:
-        if Need.REVERSE_QUESTIONS in metric.needs:
-            judge.embedder_for(metric.name)  # said before anything is paid for
+    _can_be_had(metrics, judge=judge, options=options)  # said before anything is paid for
     desk = Desk(judge, options)
     try:
         case = await _judged(sample, desk=desk, metrics=metrics)
@@ -91,6 +89,28 @@ async def judge_sample(sample: Sample, *, judge: Judge, metrics: Sequence[Metric
         return Result(case=Case(sample=sample), scores=unscored, usage=desk.usage, faults=(*desk.faults, fault))
     scores = tuple(_scored(desk, case, metric) for metric in metrics)
     return Result(case=case, scores=scores, usage=desk.usage, faults=tuple(desk.faults))
+
+
+#: What has to be written, whatever serves as claims; and what only where texts are taken apart by the judge.
+_WRITTEN = frozenset({Need.ENTITIES, Need.REVERSE_QUESTIONS})
+_TAKEN_APART = frozenset({Need.ANSWER_CLAIMS, Need.REFERENCE_CLAIMS, Need.BEARING})
+
+
+def _can_be_had(metrics: Sequence[Metric], *, judge: Judge, options: Options) -> None:
+    """Raise InputError for a metric that needs a part which the judge has not: one that writes, one that embeds."""
+    for metric in metrics:
+        if not judge.writes and metric.needs & _WRITTEN:
+            raise InputError(
+                f"{metric.name} rests on text that a model writes, and this judge only decides: give a model that "
+                f"writes as well (--judge MODEL), or leave out {metric.name}"
+            )
+        if not judge.writes and options.split == "claims" and metric.needs & _TAKEN_APART:
+            raise InputError(
+                f"{metric.name} needs texts split into claims, and this judge only decides: judge whole segments "
+                "(--split segments, Options(split='segments')), or give a model that writes as well (--judge MODEL)"
+            )
+        if Need.REVERSE_QUESTIONS in metric.needs:
+            judge.embedder_for(metric.name)
 
 
 def _scored(desk: Desk, case: Case, metric: Metric) -> Score:
@@ -198,7 +218,7 @@ async def _verified(desk: Desk, case: Case, metrics: Sequence[Metric]) -> Case:
         groups = [
             (group.sources, claims)
             for group in plan(case, wanted)
-            for claims in in_groups(group.claims, desk.options.claims_per_call)
+            for claims in in_groups(group.claims, desk.most_items(desk.options.claims_per_call))
         ]
         if not groups:
             break

@@ -154,6 +154,10 @@ class Answer(Wire):
         return self.label is not None or self.texts is not None or self.vector is not None
 
 
+#: The `finish` of a reply that rests on a part of the input only: it counts as no reply to the whole.
+INPUT_CUT = "input_cut"
+
+
 class JudgeReply(Wire):
     """What an endpoint sent back for one call, as far as anything depends on it. `text` is what is read."""
 

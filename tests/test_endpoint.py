@@ -34,6 +34,7 @@ from judgekit.errors import (
     ServerFailed,
 )
 from judgekit.judge.endpoint import Endpoint, public_url
+from judgekit.judge.faults import NotServed
 
 KEY = "sk-abcdefghijklmnop"
 BODY = {"model": "m", "messages": [{"role": "user", "content": "Is 𝄞 a clef? \ud83d"}], "temperature": 0}
@@ -303,7 +304,7 @@ LASTING: dict[str, tuple[Reply, type[JudgekitError], str]] = {
     "no model": (error(404, "The model `m` does not exist"), JudgeUnusable, "no model 'm' at"),
     "no model, 400": (error(400, "x", code="model_not_found"), JudgeUnusable, "GET /models lists"),
     "no model, words": (error(400, "m is not a valid model ID"), JudgeUnusable, "no model 'm'"),
-    "no path": (bad.answer({"detail": "Not Found"}, status=404), JudgeUnusable, "check the base URL"),
+    "no path": (bad.answer({"detail": "Not Found"}, status=404), NotServed, "check the base URL"),
     "redirect": (Reply(301, headers={"location": "https://elsewhere/"}), JudgeUnusable, "final base URL"),
     "context code": (error(400, "x", code="context_length_exceeded"), RequestTooLong, "x"),
     "llama.cpp": (bad.answer({"error": LLAMA_LONG}, status=400), RequestTooLong, "exceeds"),

@@ -14,6 +14,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from judgekit.errors import InputError
 from judgekit.judge import Judge
+from judgekit.judge.decisions_asked import FORMS
 from judgekit.metrics import METRICS, Metric, Rubric, metrics_of
 from judgekit.records import Need
 
@@ -25,6 +26,7 @@ NO_JUDGE = """no judge given. Ways to give one:
                    --judge qwen2.5 --base-url http://127.0.0.1:11434/v1
                    (the key is read from OPENAI_API_KEY, from another variable with --api-key-env NAME, or from a file
                    with --api-key-file FILE; a server that wants none gets none)
+  a decision model --decider MODEL --decider-url URL  decides beside --judge, or alone with --split segments
   a recording      --cassette FILE                replays what `run --record` wrote, without a network
   just to look     judgekit demo                  the shipped log with its shipped recording"""
 
@@ -41,6 +43,18 @@ def judge_options(command: F) -> F:
             envvar=["JUDGEKIT_BASE_URL", "OPENAI_BASE_URL"],
             help="OpenAI-compatible endpoint, up to and including /v1.",
         ),
+        click.option(
+            "--decider", metavar="MODEL", help="Decision model that answers the typed questions; see docs/judges.md."
+        ),
+        click.option(
+            "--decider-url",
+            metavar="URL",
+            help="Its endpoint, up to and including /v1, or the whole URL of its requests.  [default: --base-url]",
+        ),
+        click.option(
+            "--decider-form", type=click.Choice(FORMS), help="How it is asked.  [default: found out by the first call]"
+        ),
+        click.option("--decider-key-env", metavar="NAME", help="Environment variable that holds its key."),
         click.option(
             "--embedding-model",
             metavar="MODEL",
@@ -99,6 +113,10 @@ def judge_of(
     *,
     model: str | None,
     base_url: str | None,
+    decider: str | None,
+    decider_url: str | None,
+    decider_form: str | None,
+    decider_key_env: str | None,
     embedding_model: str | None,
     readout: bool,
     api_key_env: str,
@@ -117,26 +135,32 @@ def judge_of(
     strict_pin: bool,
 ) -> Judge:
     """The judge that the options describe. Raises InputError naming the ways to give one."""
-    if record and not (model and cassette):
+    if record and not ((model or decider) and cassette):
         raise InputError(
             "--record needs a judge to ask and a cassette to write: --judge MODEL --base-url URL --cassette FILE"
         )
     if cassette and not record:
-        if (
+        if decider or (
             model
             and click.get_current_context().get_parameter_source("model") is click.core.ParameterSource.COMMANDLINE
         ):
             raise InputError(
-                "--cassette replays a recording and asks no judge; add --record to record one, or leave out --judge"
+                "--cassette replays a recording and asks no judge; add --record to record one, or leave out the judge"
             )
         return Judge.replay(cassette, prompts=prompts)
-    if not model:
+    if not model and not decider:
         raise InputError(NO_JUDGE)
-    if not base_url:
+    if decider and not (decider_url or base_url):
+        raise InputError(f"--decider {decider} needs the endpoint that serves it: --decider-url URL (or --base-url)")
+    if model and not base_url:
         raise InputError(f"--judge {model} needs the endpoint that serves it: --base-url URL (or OPENAI_BASE_URL)")
     judge = Judge(
-        model,
+        model or None,
         base_url=base_url,
+        decider=decider,
+        decider_url=decider_url,
+        decider_form=decider_form,
+        decider_key=os.environ.get(decider_key_env) if decider_key_env else None,
         embedding_model=embedding_model,
         readout=readout,
         api_key=_key(api_key_env, api_key_file),

@@ -23,10 +23,10 @@ from judgekit.judge.budget import Budget
 from judgekit.judge.naming import is_snapshot_of, names_snapshot
 from judgekit.judge.store import Store
 from judgekit.together import all_of
-from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, canonical, digest
+from judgekit.wire import INPUT_CUT, Answer, JudgeReply, JudgeRequest, JudgeSpec, canonical, digest
 
 #: Causes that asking again cannot mend.
-_FINAL = frozenset({"content_filter", "thinking_used_up"})
+_FINAL = frozenset({"content_filter", "thinking_used_up", "refused", "abstained"})
 
 
 class Call(NamedTuple):
@@ -161,6 +161,8 @@ class Asker:
             self.meter.failures[error.cause] += 1
             failed = {i: Answer(id=i, cause=error.cause, raw=str(error)) for i in request.ids}
             return failed, [], False
+        if reply.finish == INPUT_CUT:
+            raise RequestTooLong(f"{self.backend.spec.model} answered on a part of the input only, by its own account")
         read = self.backend.read(request, reply)
         answers = {
             i: read.get(i, Answer(id=i, cause="missing")).model_copy(update={"calls": (key,)}) for i in request.ids
@@ -243,7 +245,8 @@ class Asker:
         if reply.fingerprint:
             self.meter.fingerprints.add(reply.fingerprint)
         self._recognise(reply.model)
-        ok = any(answer.is_answered for answer in self.backend.read(request, reply).values())
+        ok = reply.finish == INPUT_CUT  # a fact that the next run need not find out again
+        ok = ok or any(answer.is_answered for answer in self.backend.read(request, reply).values())
         return self._keep(request, body, reply, repeat, ok=ok), reply
 
     async def _paid(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:

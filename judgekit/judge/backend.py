@@ -30,6 +30,11 @@ class Backend(Protocol):
         ...
 
     @property
+    def writes(self) -> bool:
+        """Whether it writes text, so that it can be asked for extractions; the typed questions any can answer."""
+        ...
+
+    @property
     def dialect(self) -> dict[str, JsonValue]:
         """What was found out about the endpoint (reply format, refused parameters), to be remembered."""
         ...

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from judgekit.errors import InputError
+from judgekit.judge.chat import FORM as CHAT
 from judgekit.judge.store import escaped
 from judgekit.wire import JudgeReply, JudgeSpec, canonical
 
@@ -55,7 +56,8 @@ def read(path: Path) -> Cassette:
             part: Voice(JudgeSpec.model_validate(v["judge"]), dict(v["dialect"]))
             for part, v in header["voices"].items()
         }
-        voices["extractor"]  # the one part that every judge has
+        # a part of its own only decides where something else writes, or it cannot write itself
+        voices["decider" if "extractor" not in voices and voices["decider"].spec.form != CHAT else "extractor"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"{path}:1: not the header of a cassette; record it again with --record") from None
     rows: dict[str, str] = {}

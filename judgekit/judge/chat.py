@@ -46,6 +46,10 @@ class ChatBackend:
         return None
 
     @property
+    def writes(self) -> bool:
+        return True
+
+    @property
     def dialect(self) -> dict[str, JsonValue]:
         return self._speaker.told
 

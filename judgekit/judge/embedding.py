@@ -37,6 +37,10 @@ class EmbeddingBackend:
         return None
 
     @property
+    def writes(self) -> bool:
+        return False
+
+    @property
     def dialect(self) -> dict[str, JsonValue]:
         return {}
 

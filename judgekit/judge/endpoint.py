@@ -237,6 +237,8 @@ class Endpoint:
         except JudgeError as error:
             call.failure = error
             raise
+        except faults.NotServed:  # it speaks of one path
+            raise
         except JudgeUnusable as stop:  # it speaks for all calls that have not been sent yet
             self.limiter.stop(stop)
             raise

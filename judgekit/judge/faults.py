@@ -90,10 +90,15 @@ HINTS: Final = re.compile(
     r"server|via|x-powered-by|x-ms-deployment-name|x-ms-region|x-litellm-(model-id|model-api-base|version)"
     r"|openai-(version|model)|x-(inference|served|model|provider)[\w-]*"
 )
+_NOTHING_THERE: Final = "nothing is served there: check the base URL (many end in /v1) and the model"
 
 
 class NotConnected(ConnectionFailed):
     """No connection came about at all: refused, no such host, no TLS. Nothing was sent."""
+
+
+class NotServed(JudgeUnusable):
+    """HTTP 404: there is nothing at this path. Something may be at another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +201,8 @@ def fault(said: Said, *, where: str, model: str | None, secrets: Iterable[str] =
     words = shown(said.text, secrets) or "no reason given"
     told = f"{where} answered HTTP {said.status}: {words}"
     if (remedy := _remedy(said, where, model)) is not None:
-        return JudgeUnusable(f"{told}; {remedy}")
+        kind = NotServed if remedy == _NOTHING_THERE else JudgeUnusable
+        return kind(f"{told}; {remedy}")
     return _about_input(said, told) or _passing_or_refused(said, told, secrets)
 
 
@@ -217,7 +223,7 @@ def _remedy(said: Said, where: str, model: str | None) -> str | None:
         ),
         (
             said.status == HTTPStatus.NOT_FOUND,
-            "nothing is served there: check the base URL (many end in /v1) and the model",
+            _NOTHING_THERE,
         ),
     )
     return next((remedy for holds, remedy in remedies if holds), None)

@@ -9,6 +9,8 @@ from judgekit.errors import InputError
 from judgekit.judge.backend import Backend
 from judgekit.judge.chat import FORM as CHAT
 from judgekit.judge.chat import ChatBackend
+from judgekit.judge.decisions import FORM as DECISIONS
+from judgekit.judge.decisions import DecisionBackend
 from judgekit.judge.embedding import FORM as EMBEDDINGS
 from judgekit.judge.embedding import EmbeddingBackend
 from judgekit.judge.endpoint import Endpoint
@@ -23,6 +25,7 @@ _Maker: TypeAlias = Callable[[JudgeSpec, Endpoint | None, Prompts], Backend]
 _MAKERS: Final[Mapping[str, _Maker]] = {
     CHAT: ChatBackend,
     READOUT: ReadoutBackend,
+    DECISIONS: DecisionBackend,
     EMBEDDINGS: lambda spec, endpoint, _: EmbeddingBackend(spec, endpoint),
 }
 

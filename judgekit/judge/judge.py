@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from math import fsum
 from pathlib import Path
 from types import TracebackType
@@ -17,9 +18,11 @@ from judgekit.judge.asking import Asked, Asker, Meter
 from judgekit.judge.backend import Backend
 from judgekit.judge.budget import Budget
 from judgekit.judge.chat import ChatBackend
+from judgekit.judge.decisions import FORM as DECISIONS
+from judgekit.judge.decisions import DecisionBackend, split_url
 from judgekit.judge.embedding import FORM as EMBEDDINGS
 from judgekit.judge.embedding import EmbeddingBackend
-from judgekit.judge.endpoint import Endpoint
+from judgekit.judge.endpoint import Endpoint, public_url
 from judgekit.judge.forms import backend_of
 from judgekit.judge.naming import names_snapshot
 from judgekit.judge.readout import ReadoutBackend, readout_spec
@@ -70,6 +73,36 @@ def _embedder(model: str | Backend | None, endpoint: Endpoint | None) -> Backend
     return EmbeddingBackend(JudgeSpec(model=model, base_url=endpoint.public_url, form=EMBEDDINGS), endpoint)
 
 
+def _decider_url(model: str, url: str | None) -> str:
+    if url is None:
+        raise InputError(
+            f"the decider {model!r} needs the endpoint that serves it: decider_url='http://.../v1' (--decider-url URL)"
+        )
+    return url
+
+
+def _endpoint_of_decider(
+    url: str, *, key: str | None, beside: Endpoint | None, opened: Callable[..., Endpoint]
+) -> Endpoint:
+    """Where the decider is asked: with a key of its own, or at the endpoint of the model itself, whose key and headers
+    are sent to no other."""
+    if key is None and beside is not None and public_url(url) == beside.public_url:
+        return beside  # one server for both has one key and one set of limits
+    return opened(url, api_key=key)
+
+
+def _parted(model: Backend | None, decider: Backend | None) -> tuple[Backend | None, Backend]:
+    """Who writes, if anybody, and who decides. A backend that cannot write can only decide."""
+    decides = decider or model
+    if decides is None:
+        raise InputError("a judge needs a model or a decider: Judge('model', base_url=...) or Judge(decider=...)")
+    if model is None or model.writes:
+        return model, decides
+    if decides is not model:
+        raise InputError(f"{model.spec.model} writes no text, so that beside a decider it has nothing to do")
+    return None, decides
+
+
 class Judge:
     """One pinned judge: a model on an OpenAI-compatible endpoint, or a backend of your own.
 
@@ -78,8 +111,10 @@ class Judge:
     api_key: sent as bearer token, to an Azure deployment as `api-key`; None sends none. Never stored, never shown.
     headers: sent with every request; treated as secrets too.
     params: request parameters, on top of temperature 0, seed 7 and max_tokens 2048; None unsets one.
-    decider: another backend for the typed questions (a decision model, a classifier, a script); `model` then only
-    splits texts into claims.
+    decider: who answers the typed questions: the name of a decision model at `decider_url` (or else at `base_url`), or
+    a backend (a classifier, a script); `model` then only writes what has to be written. Without `model` the decider is
+    the whole judge, and nothing can be written. decider_form: how it is asked, `decisions` or `systemone`; None finds
+    it out. decider_key: its key; that of `model` goes to no other URL.
     readout: answer the typed questions by one letter each, its probability read from the endpoint's logprobs, instead
     of JSON; texts are still split as JSON.
     embedding_model: the model of `base_url` that embeds texts, or another backend for that; only what compares
@@ -98,13 +133,16 @@ class Judge:
 
     def __init__(
         self,
-        model: str | Backend,
+        model: str | Backend | None = None,
         *,
         base_url: str | None = None,
         api_key: str | None = None,
         params: Mapping[str, JsonValue] | None = None,
         headers: Mapping[str, str] | None = None,
-        decider: Backend | None = None,
+        decider: str | Backend | None = None,
+        decider_url: str | None = None,
+        decider_form: str | None = None,
+        decider_key: str | None = None,
         readout: bool = False,
         embedding_model: str | Backend | None = None,
         cache: str | Path | None = None,
@@ -120,6 +158,15 @@ class Judge:
         self.prompts: Prompts = prompts_of(Path(prompts) if prompts is not None else None)
         self.concurrency = concurrency
         self.is_replay = False
+        opened = partial(
+            Endpoint,
+            timeout=timeout,
+            max_attempts=max_attempts,
+            concurrency=concurrency,
+            rpm=rpm,
+            tpm=tpm,
+            on_message=_warn,
+        )
         endpoint: Endpoint | None = None
         if readout and (decider is not None or not isinstance(model, str)):
             raise InputError("readout=True reads a chat model out: give it a model and its base_url, and no decider")
@@ -127,31 +174,31 @@ class Judge:
             if base_url is None:
                 raise InputError(f"Judge({model!r}) needs the endpoint that serves it: base_url='http://.../v1'")
             token, sent = _credentials(base_url, api_key, headers)
-            endpoint = Endpoint(
-                base_url,
-                api_key=token,
-                headers=sent,
-                timeout=timeout,
-                max_attempts=max_attempts,
-                concurrency=concurrency,
-                rpm=rpm,
-                tpm=tpm,
-                on_message=_warn,
-            )
+            endpoint = opened(base_url, api_key=token, headers=sent)
             spec = JudgeSpec(model=model, base_url=endpoint.public_url, params=_params(params or {}))
             model = ChatBackend(spec, endpoint, self.prompts)
             if readout:
                 decider = ReadoutBackend(readout_spec(spec), endpoint, self.prompts)
+        if isinstance(decider, str):
+            url, path = split_url(_decider_url(decider, decider_url or base_url))
+            at = _endpoint_of_decider(url, key=decider_key, beside=endpoint, opened=opened)
+            if model is None:
+                at = opened(url, api_key=decider_key or api_key, headers=headers)
+            spec = JudgeSpec(model=decider, base_url=at.public_url, form=DECISIONS)
+            decider = DecisionBackend(spec, at, self.prompts, form=decider_form, path=path)
+        model, decider = _parted(model, decider)
         self._has_cache = cache is not None
         self._store = Store(Path(cache) if cache is not None else None, on_message=_warn)
-        self._extractor = Asker(model, self._store, strict=strict_pin)
-        self._decider = self._extractor
-        if decider is not None and decider is not model:
-            self._decider = Asker(decider, self._store, strict=strict_pin)
+
+        def asker(backend: Backend) -> Asker:
+            return Asker(backend, self._store, strict=strict_pin)
+
+        self._extractor = None if model is None else asker(model)
+        self._decider = asker(decider) if self._extractor is None or decider is not model else self._extractor
         embedder = _embedder(embedding_model, endpoint)
         self._embedder: Asker | None = None if isinstance(model, ChatBackend) else self._extractor
         if embedder is not None and embedder is not model:
-            self._embedder = Asker(embedder, self._store, strict=strict_pin)
+            self._embedder = asker(embedder)
         if strict_pin and self.aliases:
             raise InputError(
                 f"strict_pin: {', '.join(self.aliases)} names no snapshot, so another model may answer under it "
@@ -172,7 +219,7 @@ class Judge:
                 raise InputError(f"{path}: its {part}: {error}") from None
             voices[part].learn(voice.dialect)
         judge = cls(
-            voices["extractor"],
+            voices.get("extractor"),
             decider=voices.get("decider"),
             embedding_model=voices.get("embedder"),
             prompts=prompts,
@@ -195,7 +242,7 @@ class Judge:
 
     @property
     def _parts(self) -> dict[str, Asker]:
-        parts = {"extractor": self._extractor}
+        parts = {} if self._extractor is None else {"extractor": self._extractor}
         if self._decider is not self._extractor:
             parts["decider"] = self._decider
         if self._embedder is not None and self._embedder is not self._extractor:
@@ -222,6 +269,16 @@ class Judge:
     def recorded(self) -> dict[str, dict[str, str]]:
         """Part -> the stored rows of the replies used since `record`, by key."""
         return {part: asker.used or {} for part, asker in self._parts.items()}
+
+    @property
+    def writes(self) -> bool:
+        """Whether a part of it writes text; a decider alone only answers typed questions."""
+        return self._extractor is not None
+
+    @property
+    def most_questions(self) -> int | None:
+        """How many typed questions one call can hold, where the decider says so."""
+        return self._decider.backend.most_questions
 
     @property
     def dialects(self) -> dict[str, dict[str, JsonValue]]:
@@ -282,11 +339,16 @@ class Judge:
 
     async def ask(self, request: JudgeRequest, *, repeat: int = 0) -> Asked:
         """Ask typed questions: extractions go to the extractor, texts to be embedded to the embedder, all else to the
-        decider. See Asker.ask. Raises InputError when there is no embedder."""
+        decider. See Asker.ask. Raises InputError when there is no extractor, or no embedder."""
         if any(isinstance(question, Vector) for question in request.questions):
             return await self.embedder_for(request.task).ask(request, repeat=repeat)
         writes = any(isinstance(question, Texts) for question in request.questions)
         asker = self._extractor if writes else self._decider
+        if asker is None:
+            raise InputError(
+                f"{request.task} has to be written, and {self._decider.backend.spec.model} only decides: give a model "
+                "that writes as well"
+            )
         return await asker.ask(request, repeat=repeat)
 
     def embedder_for(self, what: str) -> Asker:

@@ -62,6 +62,10 @@ class ReadoutBackend:
         return 1
 
     @property
+    def writes(self) -> bool:
+        return False
+
+    @property
     def dialect(self) -> dict[str, JsonValue]:
         return self._speaker.told
 

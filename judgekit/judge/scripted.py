@@ -42,6 +42,10 @@ class Scripted:
         return self._most_questions
 
     @property
+    def writes(self) -> bool:
+        return True
+
+    @property
     def dialect(self) -> dict[str, JsonValue]:
         return {}
 
