@@ -1,6 +1,7 @@
 """A human spot-check: what to draw, what it says about the score, and how far judge and humans agree."""
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -85,6 +86,29 @@ def test_an_allocation_follows_size_times_spread_and_gives_ties_to_the_first():
     assert neyman_allocation(budget=11, sizes=[100, 100], sd_guess=[0.3, 0.7], min_per_stratum=0) == (3, 8)
     assert neyman_allocation(budget=21, sizes=[100, 100], sd_guess=[0.2, 0.2]) == (11, 10)
     assert neyman_allocation(budget=4, sizes=[9, 9, 2], sd_guess=[0.2, 0.2, 0.2]) == (5, 5, 2)
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from([0.218, 0.458, 0.5])), max_size=5), st.integers(0, 6))
+def test_a_larger_budget_takes_no_unit_away_from_any_stratum(strata, low):
+    before = (0,) * len(strata)
+    for budget in range(sum(size for size, _ in strata) + 1):
+        drawn = neyman_allocation(
+            budget=budget,
+            sizes=[size for size, _ in strata],
+            sd_guess=[spread for _, spread in strata],
+            min_per_stratum=low,
+        )
+        assert all(n >= was for n, was in zip(drawn, before, strict=True))
+        before = drawn
+
+
+def test_equal_strata_in_any_number_are_served_in_turn():
+    # both once failed: by which of two equals gives back, and by 20 x 0.218 / 6 being no longer 300 x 0.218 / 90
+    for sizes, spread in (([20, 10, 20, 10, 3], 0.5), ([20, 10, 20, 300], 0.218)):
+        drawn = [
+            neyman_allocation(budget=budget, sizes=sizes, sd_guess=[spread] * len(sizes)) for budget in range(30, 110)
+        ]
+        assert all(n >= was for before, now in pairwise(drawn) for n, was in zip(now, before, strict=True))
 
 
 @pytest.mark.parametrize(

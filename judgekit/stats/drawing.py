@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from hashlib import sha256
 from heapq import nsmallest
-from math import floor, fsum
+from math import floor
 
 from judgekit.errors import InputError
 from judgekit.stats.inputs import nonnegative, same_length
@@ -20,18 +21,19 @@ def neyman_allocation(
 
     At least `min_per_stratum` of each (all of a smaller one), at most all of it. The numbers add up to the budget,
     except where the limits forbid it: the floors of all strata are drawn even if they exceed the budget, and nothing
-    is drawn twice if the strata hold less. Ties go to the first stratum. Vectors: `neyman_allocation` (`n_h`).
+    is drawn twice if the strata hold less. Ties go to the first stratum, so that a larger budget takes no unit away from
+    any stratum. Vectors: `neyman_allocation` (`n_h`).
     InputError: lengths that differ, negative numbers.
     """
     same_length({"sizes": sizes, "sd_guess": sd_guess})
     if budget < 0 or min_per_stratum < 0:
         raise InputError(f"budget {budget} and min_per_stratum {min_per_stratum} are to be 0 or more")
-    pull = [
-        size * spread
+    pull = [  # exact, or equal strata would be unequal by a rounding
+        Fraction(size) * Fraction(spread)
         for size, spread in zip(nonnegative("sizes", sizes), nonnegative("sd_guess", sd_guess), strict=True)
     ]
     least = [min(min_per_stratum, size) for size in sizes]
-    total = fsum(pull)
+    total = sum(pull)
     drawn = [
         min(max(floor(budget * share / total) if total else 0, low), size)
         for share, low, size in zip(pull, least, sizes, strict=True)
@@ -39,7 +41,7 @@ def neyman_allocation(
     while sum(drawn) < budget and (open_ := [at for at, size in enumerate(sizes) if drawn[at] < size]):
         drawn[max(open_, key=lambda at: pull[at] / (drawn[at] + 1))] += 1
     while sum(drawn) > budget and (open_ := [at for at, low in enumerate(least) if drawn[at] > low]):
-        drawn[min(open_, key=lambda at: pull[at] / drawn[at])] -= 1
+        drawn[min(open_, key=lambda at: (pull[at] / drawn[at], -at))] -= 1  # the last to get one gives it back
     return tuple(drawn)
 
 
