@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from judgekit.errors import CassetteMiss, ServerFailed
+from judgekit.errors import CassetteMiss
 from judgekit.judge import layout, reading
 from judgekit.judge.backend import Body
 from judgekit.judge.dialect import Dialect, Speaker
@@ -76,8 +76,8 @@ class ChatBackend:
                 f"the cassette holds no reply to: {asked}; the log, the metrics or the prompts changed "
                 "since it was recorded; record it again with --record"
             )
-        body, data = await self._speaker.post(self._endpoint, PATH, lambda dialect: self._body(request, dialect))
-        return body, replied(data, self._endpoint)
+        body, data = await self._speaker.post(self._endpoint, PATH, lambda dialect: self._body(request, dialect), lacks)
+        return body, replied(data)
 
     def read(self, request: JudgeRequest, reply: JudgeReply) -> dict[str, Answer]:
         return reading.read(request, reply)
@@ -87,13 +87,21 @@ class ChatBackend:
             await self._endpoint.close()
 
 
-def replied(data: Mapping[str, Any], endpoint: Endpoint) -> JudgeReply:
-    """What matters of a chat completion. Raises ServerFailed for a body that is not one."""
+def lacks(data: Mapping[str, Any]) -> str | None:
+    """What keeps an object from being a chat completion; None for one that is."""
+    return None if isinstance(_first(data).get("message"), dict) else "choices"
+
+
+def _first(data: Mapping[str, Any]) -> Mapping[str, Any]:
     choices = data.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
-    message = first.get("message") if isinstance(first, dict) else None
-    if not isinstance(first, dict) or not isinstance(message, dict):
-        raise ServerFailed(f"{endpoint.public_url} answered without choices: {endpoint.shown(str(data))}")
+    return first if isinstance(first, dict) else {}
+
+
+def replied(data: Mapping[str, Any]) -> JudgeReply:
+    """What matters of a chat completion."""
+    first = _first(data)
+    message = first.get("message", {})
     usage = data.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     return JudgeReply(

@@ -80,14 +80,18 @@ class Speaker:
         self._is_proven = False
 
     async def post(
-        self, endpoint: Endpoint, path: str, build: Callable[[Dialect], Body]
+        self,
+        endpoint: Endpoint,
+        path: str,
+        build: Callable[[Dialect], Body],
+        lacks: Callable[[Mapping[str, Any]], str | None],
     ) -> tuple[Body, Mapping[str, Any]]:
         """The body as it was sent in the end, and the reply. Raises what `Endpoint.post` does."""
         dialect = self.dialect
         for _ in range(_MOST_ADAPTATIONS):
             body = build(dialect)
             try:
-                reply = await endpoint.post(path, body)
+                reply = await endpoint.post(path, body, lacks=lacks)
             except RequestRefused as refusal:
                 adapted = self.adapted(dialect, refusal)
                 if adapted is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from judgekit.errors import CassetteMiss, ServerFailed
+from judgekit.errors import CassetteMiss
 from judgekit.judge import reading
 from judgekit.judge.backend import Body
 from judgekit.judge.endpoint import Endpoint
@@ -56,12 +56,13 @@ class EmbeddingBackend:
                 f"the cassette holds no reply to: {request.task} with {', '.join(request.ids)}; the log, the metrics "
                 "or the model changed since it was recorded; record it again with --record"
             )
-        body = self.prepare(request)
-        data: Mapping[str, Any] = await self._endpoint.post(PATH, body)
-        vectors = _vectors(data.get("data"), len(request.questions))
-        if vectors is None:
-            shown = self._endpoint.shown(str(data))
-            raise ServerFailed(f"{self._spec.base_url}{PATH} answered without one vector for each text: {shown}")
+        body, count = self.prepare(request), len(request.questions)
+
+        def lacks(data: Mapping[str, Any]) -> str | None:
+            return None if _vectors(data.get("data"), count) is not None else "one vector for each text"
+
+        data: Mapping[str, Any] = await self._endpoint.post(PATH, body, lacks=lacks)
+        vectors = _vectors(data.get("data"), count) or []
         model, usage = data.get("model"), data.get("usage")
         tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else 0
         return body, JudgeReply(

@@ -15,7 +15,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
 from pydantic import JsonValue
@@ -65,6 +65,7 @@ class Call:
     deadline: float | None = None
     sent: int = 0
     most: int = 1
+    lacks: Callable[[Mapping[str, Any]], str | None] = lambda _: None
     attempts: int = 0
     answered_before: int = 0
     failure: JudgeError | None = None
@@ -148,18 +149,24 @@ class Endpoint:
         return faults.shown(text, self._secrets)
 
     async def post(
-        self, path: str, body: Mapping[str, JsonValue], *, attempts: int | None = None
+        self,
+        path: str,
+        body: Mapping[str, JsonValue],
+        *,
+        attempts: int | None = None,
+        lacks: Callable[[Mapping[str, Any]], str | None] = lambda _: None,
     ) -> dict[str, JsonValue]:
         """Send `body` as JSON to `path` below the base URL and return the JSON object that comes back.
 
-        `attempts`: as many at most for this call, instead of `max_attempts`. Raises a JudgeError where this call
-        failed, a JudgeStop where no other call would fare better.
+        `attempts`: as many at most for this call, instead of `max_attempts`. `lacks` names what is missing in an
+        object that is not the API's; such a reply is a failed attempt like any other. Raises a JudgeError where this
+        call failed, a JudgeStop where no other call would fare better.
         """
         model = body.get("model")
         # ASCII, so that a lone surrogate in judged text can be sent at all
         content = json.dumps(body, separators=(",", ":"), allow_nan=False).encode("ascii")
         most = self._max_attempts if attempts is None else attempts
-        call = Call(path.lstrip("/"), content, model if isinstance(model, str) else None, most=most)
+        call = Call(path.lstrip("/"), content, model if isinstance(model, str) else None, most=most, lacks=lacks)
         if self.limiter.counts_tokens:
             call.tokens = tokens_of(body) + self._usual_reply
         return await self._call(call)
@@ -297,7 +304,9 @@ class Endpoint:
                 page = faults.shown(received.content[:1000].decode("utf-8", "replace"), self._secrets)
                 raise ServerFailed(f"{where} answered HTTP {status} with a body that is no JSON object: {page!r}")
             if (claimed := faults.error_in(body)) is None:
-                return body
+                if (missing := call.lacks(body)) is None:
+                    return body
+                raise ServerFailed(f"{where} answered without {missing}: {self.shown(str(body))}")
             status = claimed
         said = faults.hear(status, received.headers, received.content, now=time.time())
         error = faults.fault(said, where=where, model=call.model, secrets=self._secrets)

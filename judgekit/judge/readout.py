@@ -18,7 +18,7 @@ from pydantic import JsonValue
 from judgekit.errors import CassetteMiss, InputError, JudgeUnusable, ServerFailed
 from judgekit.judge import layout
 from judgekit.judge.backend import Body
-from judgekit.judge.chat import PATH, replied
+from judgekit.judge.chat import PATH, lacks, replied
 from judgekit.judge.dialect import LOGPROBS, TOP_LOGPROBS, Dialect, Speaker
 from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.logprobs import Token, shares_at, tokens_of
@@ -87,8 +87,8 @@ class ReadoutBackend:
                 f"the cassette holds no reply to: {request.task} with {', '.join(request.ids)}; the log, the metrics "
                 "or the prompts changed since it was recorded; record it again with --record"
             )
-        body, data = await self._speaker.post(self._endpoint, PATH, lambda dialect: self._body(request, dialect))
-        reply = replied(data, self._endpoint)
+        body, data = await self._speaker.post(self._endpoint, PATH, lambda dialect: self._body(request, dialect), lacks)
+        reply = replied(data)
         if reply.refusal or reply.finish == "content_filter":
             return body, reply
         return body, reply.model_copy(update={"text": self._alternatives(data), "finish": "stop", "reasoning": None})
