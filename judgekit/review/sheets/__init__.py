@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from judgekit.errors import InputError
 from judgekit.review.records import Filled, ReviewUnit
-from judgekit.review.sheets import argilla, csv_sheet, doccano, label_studio, prodigy, xlsx
+from judgekit.review.sheets import argilla, csv_sheet, doccano, html, label_studio, prodigy, xlsx
 
 __all__ = ["FORMATS", "Format", "format_for", "read"]
 
@@ -43,6 +43,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             _format("argilla", ".json", argilla),
             _format("prodigy", ".jsonl", prodigy),
             _format("doccano", ".jsonl", doccano),
+            _format("html", ".html", html),
             _format("csv", ".csv", csv_sheet),
         )
     }
