@@ -159,7 +159,8 @@ INPUT_CUT = "input_cut"
 
 
 class JudgeReply(Wire):
-    """What an endpoint sent back for one call, as far as anything depends on it. `text` is what is read."""
+    """What an endpoint sent back for one call, as far as anything depends on it. `text` is what is read;
+    `probabilities`, by question id and option, are those of the labels in it, where the endpoint gave them."""
 
     text: str | None
     finish: str | None = None
@@ -169,6 +170,13 @@ class JudgeReply(Wire):
     fingerprint: str | None = None
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    probabilities: dict[str, dict[str, float]] | None = None
+
+    @model_serializer(mode="wrap")
+    def _as_it_was(self, dumped: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
+        """Without `probabilities` where there are none, so that a reply without them keeps its bytes."""
+        fields: dict[str, JsonValue] = dumped(self)
+        return {name: value for name, value in fields.items() if name != "probabilities" or value is not None}
 
 
 # --- who answers -----------------------------------------------------------------------------

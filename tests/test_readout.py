@@ -1,4 +1,4 @@
-"""A chat model read out: one question a call, one letter a reply, the probability of every option."""
+"""A chat model read out: one question a call, one token a reply, the probability of every option."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def logprobs(tokens: Mapping[str, float]) -> dict[str, Any]:
     return {"content": [{**top[0], "top_logprobs": top}]}
 
 
-def letter(tokens: Mapping[str, float], **fields: Any) -> Reply:
+def told(tokens: Mapping[str, float], **fields: Any) -> Reply:
     return chat(next(iter(tokens)), finish="length", logprobs=logprobs(tokens), **fields)
 
 
@@ -66,7 +66,7 @@ def answer(reply: Reply) -> Any:
 
 
 def test_every_question_is_a_call_of_one_token_and_what_they_share_comes_first() -> None:
-    with Server(letter({"D": 0.7, "B": 0.2})) as server:
+    with Server(told({"supported": 0.7, "uns": 0.2})) as server:
         (asked,) = ask(judge_at(server, params={"stop": ["x"]}), request("a1", "a2", "a3"))
     assert {a.label for a in asked.answers.values()} == {"supported"}
     assert len({call.key for call in asked.calls}) == len(server.requests) == 3
@@ -79,20 +79,34 @@ def test_every_question_is_a_call_of_one_token_and_what_they_share_comes_first()
     assert len({body["messages"][0]["content"] for body in bodies}) == 1
     assert all(user.startswith('"It rains."') for user in users)
     assert [user.index("claim") for user in users] == [users[0].index("claim a1")] * 3
-    assert "A: contradicted (means contradicted)\nB: unsupported (means unsupported)" in users[0]
+    assert users[0].endswith("before or after it: contradicted, unsupported, partially_supported, supported")
+    assert "contradicted: means contradicted\nunsupported: means unsupported" in bodies[0]["messages"][0]["content"]
 
 
-def test_the_highest_grade_is_the_first_letter_as_in_every_prompt() -> None:
-    grade = Grade(id="c1", ask="Which grade?", options=tuple(Option(value=value) for value in ("poor", "good")))
-    asked = JudgeRequest(task="t", role="r", input="i", questions=(grade, YesNo(id="c2", ask="Is it?")))
-    with Server(letter({"A": 0.9})) as server:
+def test_options_that_begin_alike_are_given_letters_the_highest_grade_first_as_in_every_prompt() -> None:
+    options = (Option(value="2"), Option(value="3", description="good"), Option(value="30"))
+    grade = Grade(id="c1", ask="Which grade?", options=options)
+    asked = JudgeRequest(task="t", role="r", input="i", questions=(grade,))
+    with Server(told({"B": 0.6, "A": 0.4})) as server:
         (found,) = ask(judge_at(server), asked)
-    assert {i: a.label for i, a in found.answers.items()} == {"c1": "good", "c2": "yes"}
+    (system, user) = (message["content"] for message in server.requests[0].body["messages"])
+    assert system.endswith("A: 30\nB: 3 (good)\nC: 2")
+    assert user.endswith("Reply with one of these alone, nothing before or after it: A, B, C")
+    assert found.answers["c1"].label == "3"
+    assert found.answers["c1"].probabilities == {"30": 0.4, "3": 0.6, "2": 0.0}
+
+
+def test_yes_and_no_are_asked_for_as_such() -> None:
+    asked = JudgeRequest(task="t", role="r", input="i", questions=(YesNo(id="c2", ask="Is it?"),))
+    with Server(told({" Yes": 0.5, "no": 0.3, "YES": 0.1, "not": 0.1})) as server:
+        (found,) = ask(judge_at(server), asked)
+    assert server.requests[0].body["messages"][1]["content"].endswith(": yes, no")
+    assert found.answers["c2"].probabilities == pytest.approx({"yes": 0.6 / 0.9, "no": 0.3 / 0.9}, abs=1e-5)
 
 
 def test_texts_are_still_written_as_json_by_the_same_endpoint() -> None:
     def handle(one: Request) -> Reply:
-        return letter({"D": 0.8}) if "logprobs" in one.body else chat('{"s1": ["The mill has six sails."]}')
+        return told({"supported": 0.8}) if "logprobs" in one.body else chat('{"s1": ["The mill has six sails."]}')
 
     with Server(handle) as server:
         judge = judge_at(server)
@@ -123,9 +137,10 @@ def test_more_options_than_an_endpoint_lists_are_refused() -> None:
 # --- what is read ------------------------------------------------------------------------------------
 
 
-def test_the_letters_share_one_and_their_spellings_count_together() -> None:
-    # D: .3 + .2 + .1, A .2; B and C were not listed: at most .05, the least that was, and at most .15, the rest
-    found = answer(letter({"D": 0.3, "A": 0.2, " D": 0.2, "D.": 0.1, "the": 0.05}))
+def test_the_options_share_one_and_spellings_and_beginnings_count_together() -> None:
+    # supported: .3 + .2 + .1, contradicted .2; the other two were not listed: at most .05, the least that was, and at
+    # most .15, the rest
+    found = answer(told({"supported": 0.3, "contr": 0.2, " Supp": 0.2, "su": 0.1, "the": 0.05}))
     whole = 0.6 + 0.2 + 2 * 0.05
     assert found.label == "supported"
     assert found.probabilities == pytest.approx(
@@ -139,30 +154,39 @@ def test_the_letters_share_one_and_their_spellings_count_together() -> None:
     )
 
 
-def test_a_lower_case_letter_is_an_article_and_no_label() -> None:
-    found = answer(letter({"a": 0.6, "D": 0.3}))
+@pytest.mark.parametrize("other", ["s", "supports", "a", "", "\n", '"'])
+def test_what_begins_no_option_is_nobodys(other: str) -> None:
+    found = answer(told({other: 0.6, "supported": 0.4}))
     assert (found.label, found.cause) == (None, "no_label_mass")
+
+
+def test_a_lower_case_letter_is_an_article_and_no_option() -> None:
+    options = (Option(value="one"), Option(value="only"))
+    asked = JudgeRequest(task="t", role="r", input="i", questions=(Choice(id="q", ask="?", options=options),))
+    with Server(told({"a": 0.6, " A.": 0.3})) as server:
+        (found,) = ask(judge_at(server), asked)
+    assert found.answers["q"].cause == "no_label_mass"
 
 
 @pytest.mark.parametrize(
     ("tokens", "cause"),
     [
-        ({"Based": 0.9, "D": 0.05}, "no_label_mass"),
+        ({"Based": 0.9, "supp": 0.05}, "no_label_mass"),
         ({"<think>": 1.0}, "no_label_mass"),
-        ({"D": 0.49, "The": 0.48}, "no_label_mass"),
-        ({"D": 0.51, "The": 0.48}, None),
+        ({"supp": 0.49, "The": 0.48}, "no_label_mass"),
+        ({"supp": 0.51, "The": 0.48}, None),
     ],
 )
 def test_what_meant_to_say_something_else_is_no_answer(tokens: dict[str, float], cause: str | None) -> None:
-    found = answer(letter(tokens))
+    found = answer(told(tokens))
     assert found.cause == cause
     assert (found.label is None) == (found.probabilities is None) == (cause is not None)
     if cause:
         assert json.loads(found.raw)[0][0] == next(iter(tokens))
 
 
-def test_equals_are_decided_by_the_order_of_the_letters() -> None:
-    found = answer(letter({"D": 0.4, "C": 0.4}))
+def test_of_equals_the_one_that_is_offered_first_is_taken() -> None:
+    found = answer(told({"supp": 0.4, "part": 0.4}))
     assert found.label == "partially_supported"
 
 
@@ -173,7 +197,7 @@ def test_a_refusal_is_no_answer(finish: str) -> None:
 
 
 def test_the_older_form_of_logprobs_is_read() -> None:
-    older = {"tokens": ["D"], "token_logprobs": [log(0.75)], "top_logprobs": [{"D": log(0.75), "B": log(0.25)}]}
+    older = {"tokens": ["supp"], "token_logprobs": [log(0.75)], "top_logprobs": [{"supp": log(0.75), "un": log(0.25)}]}
     found = answer(chat("D", logprobs=older))
     assert found.probabilities == {
         "contradicted": 0.0,
@@ -184,7 +208,7 @@ def test_the_older_form_of_logprobs_is_read() -> None:
 
 
 def test_only_the_token_itself_listed_leaves_the_others_all_that_they_can_have_had() -> None:
-    alone = {"content": [{"token": "D", "logprob": log(0.9), "top_logprobs": []}]}
+    alone = {"content": [{"token": "supp", "logprob": log(0.9), "top_logprobs": []}]}
     found = answer(chat("D", logprobs=alone))
     assert found.probabilities == pytest.approx(
         dict(zip(LABELS, [0.1 / 1.2, 0.1 / 1.2, 0.1 / 1.2, 0.9 / 1.2], strict=True)), abs=1e-5
@@ -238,7 +262,7 @@ def test_an_endpoint_without_logprobs_cannot_be_read_out(reply: Reply) -> None:
 
 
 def test_one_reply_without_logprobs_after_others_had_them_is_a_failed_call() -> None:
-    with Server([letter({"D": 1.0}), chat("D")]) as server:
+    with Server([told({"supp": 1.0}), chat("D")]) as server:
         judge = judge_at(server)
         first, second = ask(judge, request("a1"))[0], ask(judge, request("a2"))[0]
     assert (first.answers["a1"].label, second.answers["a2"].cause) == ("supported", "server_error")
@@ -253,7 +277,7 @@ def test_one_reply_without_logprobs_after_others_had_them_is_a_failed_call() -> 
 )
 def test_an_endpoint_that_lists_fewer_alternatives_is_asked_for_fewer(message: str, param: str | None) -> None:
     def handle(one: Request) -> Reply:
-        return error(400, message, param=param) if one.body["top_logprobs"] > 5 else letter({"D": 0.9})
+        return error(400, message, param=param) if one.body["top_logprobs"] > 5 else told({"supp": 0.9})
 
     with Server(handle) as server:
         judge = judge_at(server)
@@ -266,7 +290,7 @@ def test_parameters_that_it_refuses_are_left_out_or_renamed() -> None:
     def handle(one: Request) -> Reply:
         if "max_tokens" in one.body:
             return error(400, "Use 'max_completion_tokens' instead.", param="max_tokens")
-        return error(400, "no seed", param="seed") if "seed" in one.body else letter({"D": 0.9})
+        return error(400, "no seed", param="seed") if "seed" in one.body else told({"supp": 0.9})
 
     with Server(handle) as server:
         assert ask(judge_at(server))[0].answers["a1"].label == "supported"
@@ -277,7 +301,7 @@ def test_parameters_that_it_refuses_are_left_out_or_renamed() -> None:
 
 
 def test_each_question_is_stored_apart_found_again_and_replayed(tmp_path: Path) -> None:
-    with Server(lambda one: letter({"D" if "claim a1" in one.raw.decode() else "B": 0.9, "the": 0.1})) as server:
+    with Server(lambda one: told({"supp" if "claim a1" in one.raw.decode() else "uns": 0.9, "the": 0.1})) as server:
         judge = judge_at(server, cache=tmp_path / "kept")
         judge.record()
         (first,) = ask(judge, request("a1", "a2"))

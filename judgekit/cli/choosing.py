@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, Literal, TypeVar, get_type_hints
 
 import click
 from pydantic import JsonValue, TypeAdapter, ValidationError
@@ -63,7 +63,12 @@ def judge_options(command: F) -> F:
         click.option(
             "--readout",
             is_flag=True,
-            help="Answer each question by one letter, with probabilities from the endpoint's logprobs.",
+            help="Answer each question by one token, with probabilities from the endpoint's logprobs.",
+        ),
+        click.option(
+            "--confidence",
+            type=click.Choice(["logprobs"]),
+            help="Keep the probability of every label written, where the endpoint gives it.",
         ),
         click.option(
             "--api-key-env",
@@ -119,6 +124,7 @@ def judge_of(
     decider_key_env: str | None,
     embedding_model: str | None,
     readout: bool,
+    confidence: Literal["logprobs"] | None,
     api_key_env: str,
     api_key_file: Path | None,
     headers: Iterable[str],
@@ -163,6 +169,7 @@ def judge_of(
         decider_key=os.environ.get(decider_key_env) if decider_key_env else None,
         embedding_model=embedding_model,
         readout=readout,
+        confidence=confidence,
         api_key=_key(api_key_env, api_key_file),
         headers=dict(map(_header, headers)),
         params={**dict(map(_pair, params)), **dict.fromkeys(unset)},

@@ -9,10 +9,11 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from judgekit.errors import CassetteMiss
-from judgekit.judge import layout, reading
+from judgekit.judge import certainty, layout, reading
 from judgekit.judge.backend import Body
-from judgekit.judge.dialect import Dialect, Speaker
+from judgekit.judge.dialect import LOGPROBS, Dialect, Speaker
 from judgekit.judge.endpoint import Endpoint
+from judgekit.judge.logprobs import tokens_of
 from judgekit.prompts import Prompts
 from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec
 
@@ -77,10 +78,15 @@ class ChatBackend:
                 "since it was recorded; record it again with --record"
             )
         body, data = await self._speaker.post(self._endpoint, PATH, lambda dialect: self._body(request, dialect), lacks)
-        return body, replied(data)
+        reply = replied(data)
+        found = certainty.probabilities(request, reply, tokens_of(data)) if LOGPROBS in body else None
+        return body, reply.model_copy(update={"probabilities": found}) if found else reply
 
     def read(self, request: JudgeRequest, reply: JudgeReply) -> dict[str, Answer]:
-        return reading.read(request, reply)
+        answers = reading.read(request, reply)
+        for question_id, found in (reply.probabilities or {}).items():
+            answers[question_id] = answers[question_id].model_copy(update={"probabilities": found})
+        return answers
 
     async def close(self) -> None:
         if self._endpoint is not None:

@@ -20,6 +20,8 @@ from judgekit.judge.endpoint import Endpoint
 #: Asks for the probabilities of the tokens written, and for so many alternatives to each.
 LOGPROBS: Final = "logprobs"
 TOP_LOGPROBS: Final = "top_logprobs"
+#: As many alternatives to a token as endpoints list at most.
+ALTERNATIVES: Final = 20
 #: More adaptations than this in one call means that they do not help.
 _MOST_ADAPTATIONS = 12
 _RENAMES: Final = {"max_tokens": "max_completion_tokens"}

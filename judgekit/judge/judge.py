@@ -8,7 +8,7 @@ from functools import partial
 from math import fsum
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Literal, Self
 
 from pydantic import JsonValue
 
@@ -20,6 +20,7 @@ from judgekit.judge.budget import Budget
 from judgekit.judge.chat import ChatBackend
 from judgekit.judge.decisions import FORM as DECISIONS
 from judgekit.judge.decisions import DecisionBackend, split_url
+from judgekit.judge.dialect import ALTERNATIVES, LOGPROBS, TOP_LOGPROBS
 from judgekit.judge.embedding import FORM as EMBEDDINGS
 from judgekit.judge.embedding import EmbeddingBackend
 from judgekit.judge.endpoint import Endpoint, public_url
@@ -42,11 +43,13 @@ def _warn(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-def _params(own: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def _params(own: Mapping[str, JsonValue], confidence: str | None) -> dict[str, JsonValue]:
     """The defaults and on top of them what the user set; None unsets one. Raises InputError for what is not theirs."""
+    if confidence not in (None, LOGPROBS):
+        raise InputError(f"confidence is {confidence!r}; it can be 'logprobs', or left out")
     if taken := sorted(_RESERVED & own.keys()):
         raise InputError(f"params cannot set {', '.join(taken)}: judgekit sets it itself; leave it out")
-    usual = dict(DEFAULT_PARAMS)
+    usual = {**DEFAULT_PARAMS, **({LOGPROBS: True, TOP_LOGPROBS: ALTERNATIVES} if confidence else {})}
     if "max_completion_tokens" in own:
         del usual["max_tokens"]  # endpoints refuse both together
     return {name: value for name, value in {**usual, **own}.items() if value is not None}
@@ -115,8 +118,10 @@ class Judge:
     a backend (a classifier, a script); `model` then only writes what has to be written. Without `model` the decider is
     the whole judge, and nothing can be written. decider_form: how it is asked, `decisions` or `systemone`; None finds
     it out. decider_key: its key; that of `model` goes to no other URL.
-    readout: answer the typed questions by one letter each, its probability read from the endpoint's logprobs, instead
+    readout: answer the typed questions by one token each, its probability read from the endpoint's logprobs, instead
     of JSON; texts are still split as JSON.
+    confidence: with `logprobs`, labels written as JSON carry the probabilities of their tokens, where the endpoint
+    gives them.
     embedding_model: the model of `base_url` that embeds texts, or another backend for that; only what compares
     embeddings needs one. A backend of your own given as `model` is asked for vectors too, unless told otherwise.
     cache: folder where paid replies are kept and found again; None keeps them in memory, or beside a run.
@@ -144,6 +149,7 @@ class Judge:
         decider_form: str | None = None,
         decider_key: str | None = None,
         readout: bool = False,
+        confidence: Literal["logprobs"] | None = None,
         embedding_model: str | Backend | None = None,
         cache: str | Path | None = None,
         prompts: str | Path | None = None,
@@ -175,7 +181,7 @@ class Judge:
                 raise InputError(f"Judge({model!r}) needs the endpoint that serves it: base_url='http://.../v1'")
             token, sent = _credentials(base_url, api_key, headers)
             endpoint = opened(base_url, api_key=token, headers=sent)
-            spec = JudgeSpec(model=model, base_url=endpoint.public_url, params=_params(params or {}))
+            spec = JudgeSpec(model=model, base_url=endpoint.public_url, params=_params(params or {}, confidence))
             model = ChatBackend(spec, endpoint, self.prompts)
             if readout:
                 decider = ReadoutBackend(readout_spec(spec), endpoint, self.prompts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from string import ascii_uppercase
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -12,7 +13,7 @@ from judgekit.prompts import Prompts, Quoted
 from judgekit.wire import Choice, Grade, JudgeRequest, Option, Question, Texts, Vector
 
 TEMPLATE = "chat"
-#: The template of a judge that answers with one letter.
+#: The template of a judge that answers with one token.
 READOUT = "readout"
 #: Raised when the same request is laid out otherwise: part of every metric's pin, as the templates are.
 VERSION = 1
@@ -43,18 +44,34 @@ def messages(prompts: Prompts, request: JudgeRequest) -> list[JsonValue]:
     return [{"role": "system", "content": str(system)}, {"role": "user", "content": str(user)}]
 
 
-def readout(prompts: Prompts, request: JudgeRequest, letters: Mapping[str, str]) -> list[JsonValue]:
-    """System and user message of a request with one question, to be answered by the letter of an option."""
+def readout(prompts: Prompts, request: JudgeRequest) -> list[JsonValue]:
+    """System and user message of a request with one question, to be answered by one of its `marks`."""
     (question,) = request.questions
     meaning = {option.value: option.description for option in offered(question)}
     options = [
-        {"letter": Quoted(letter), "value": Quoted(value), "description": Quoted(meaning[value])}
-        for letter, value in letters.items()
+        {
+            "letter": Quoted("" if mark == value else mark),
+            "value": Quoted(value),
+            "description": Quoted(meaning[value]),
+        }
+        for mark, value in marks(question).items()
     ]
     shown = {"input": Quoted(request.input), "ask": Quoted(question.ask), "text": Quoted(question.text)}
-    system = prompts.render(READOUT, "system", role=Quoted(request.role))
+    system = prompts.render(READOUT, "system", role=Quoted(request.role), options=options)
     user = prompts.render(READOUT, "user", **shown, options=options, again=int(request.again))
     return [{"role": "system", "content": str(system)}, {"role": "user", "content": str(user)}]
+
+
+def marks(question: Question) -> dict[str, str]:
+    """What stands for each option where one token is the whole reply, in the order in which they are offered.
+
+    It is the option itself where no two begin with the same letter, so that the first token of any tells it from all
+    others: small models know what they said better than which letter it was given. Otherwise it is a letter.
+    """
+    values = [option.value for option in offered(question)]
+    if len({value[:1].casefold() for value in values}) == len(values) and all(len(value) > 1 for value in values):
+        return {value: value for value in values}
+    return dict(zip(ascii_uppercase, values, strict=False))
 
 
 def _kind(question: Question) -> tuple[str, str, tuple[Option, ...], tuple[str, ...]]:

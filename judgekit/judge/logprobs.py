@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import exp, fsum, isfinite
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+#: The share of the probability that the options must hold together. Below it, more was meant for something else.
+LEAST_MASS: Final = 0.5
 
 
 class Token(NamedTuple):

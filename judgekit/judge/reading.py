@@ -20,7 +20,7 @@ from judgekit.wire import Answer, Choice, Grade, JudgeReply, JudgeRequest, Quest
 _THINK_TAG = re.compile(r"<(/?)(?i:think|thinking|thought|reasoning)>|\[(/?)THINK\]|\u25c1(/?)think\u25b7")
 _ENVELOPES = ("answers", "verdicts", "results", "labels", "items", "output", "response")
 _ID_KEYS = ("id", "claim_id", "question_id", "name")
-_LABEL_KEYS = ("label", "verdict", "answer", "grade", "value", "choice", "score")
+LABEL_KEYS = ("label", "verdict", "answer", "grade", "value", "choice", "score")
 _TEXTS_KEYS = ("texts", "claims", "items", "list", "answer")
 _TEXT_KEYS = ("text", "claim", "statement", "value")
 #: A hostile reply full of brackets must not cost more letters than this, each failed attempt at least so many.
@@ -52,9 +52,16 @@ def read(request: JudgeRequest, reply: JudgeReply) -> dict[str, Answer]:
     if best is None:
         return _all_failed(request, "cut_off" if is_cut else _why_unread(text), reply.text)
     missing = "cut_off" if is_cut else "missing"
-    answers = (best.get(question_id) or Answer(id=question_id, cause=missing) for question_id in request.ids)
+    answers = (best.answers.get(question_id) or Answer(id=question_id, cause=missing) for question_id in request.ids)
     raw = _short(reply.text)
     return {a.id: a if a.is_answered or a.raw is not None else a.model_copy(update={"raw": raw}) for a in answers}
+
+
+def where(request: JudgeRequest, reply: JudgeReply) -> str | None:
+    """The JSON value that `read` takes its answers from, as it stands in the reply; None when there is none, or it is
+    no sound JSON."""
+    best = _last_that_answers(request, _spoken(reply.text or ""), is_cut=reply.finish == "length")
+    return best.written if best is not None else None
 
 
 def _all_failed(request: JudgeRequest, cause: str, raw: str | None) -> dict[str, Answer]:
@@ -98,12 +105,19 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _last_that_answers(request: JudgeRequest, text: str, *, is_cut: bool) -> dict[str, Answer] | None:
+class _Best(NamedTuple):
+    """The answers of one JSON value, and that value as it was written, where it is sound JSON."""
+
+    answers: dict[str, Answer]
+    written: str | None
+
+
+def _last_that_answers(request: JudgeRequest, text: str, *, is_cut: bool) -> _Best | None:
     """Answers of the last JSON value that validly answers a question; of the last that names one, where none does.
 
     A last value that breaks off, or that is no sound JSON, counts for what is whole in it, and none before it counts.
     """
-    best: dict[str, Answer] | None = None
+    best: _Best | None = None
     ids, end = set(request.ids), 0
     for found in _json_values(text):
         end = found.end
@@ -114,8 +128,8 @@ def _last_that_answers(request: JudgeRequest, text: str, *, is_cut: bool) -> dic
             # `is`: of two equal things the one that breaks off is meant
             whole = {i: value for i, value in said.items() if not any(value is part for part in found.broken)}
             answers = {q.id: answer(q, whole[q.id]) for q in request.questions if q.id in whole}
-            if not found.is_whole or best is None or _any_answered(answers) or not _any_answered(best):
-                best = answers
+            if not found.is_whole or best is None or _any_answered(answers) or not _any_answered(best.answers):
+                best = _Best(answers, None if found.start is None else text[found.start : found.end])
     is_open = is_cut and text[end:].strip(" \r\n\t`") != ""  # it was still writing: what it meant to say is not known
     return None if is_open else best
 
@@ -137,12 +151,14 @@ def _any_answered(answers: Mapping[str, Answer]) -> bool:
 
 
 class _Found(NamedTuple):
-    """A JSON value in a text. One that breaks off, or is no sound JSON, is not whole: `broken` are then the containers
-    that were still open, and `words` those in it, by which it is known what it is about."""
+    """A JSON value in a text, from `start` where it is sound JSON. One that breaks off, or is none, is not whole:
+    `broken` are then the containers that were still open, and `words` those in it, by which it is known what it is
+    about."""
 
     value: Any
     end: int
     is_whole: bool = True
+    start: int | None = None
     broken: tuple[Any, ...] = ()
     words: frozenset[str] = frozenset()
 
@@ -175,7 +191,7 @@ def _json_values(text: str) -> list[_Found]:
         start = opened.start()
         try:
             value, at = _DECODER.raw_decode(text, start)
-            values.append(_Found(value, at))
+            values.append(_Found(value, at, start=start))
         except (ValueError, RecursionError):
             found, end = _mended(text, start)
             spent += end - start + _LEAST_MENDED
@@ -196,7 +212,7 @@ def _mended(text: str, start: int) -> tuple[_Found | None, int]:
     clean, end, open_count = _tidied(text, start)
     try:
         value = json.loads(clean, object_pairs_hook=_pairs)
-        return _Found(value, end, open_count == 0, _last_ones(value, open_count)), end
+        return _Found(value, end, open_count == 0, broken=_last_ones(value, open_count)), end
     except (ValueError, RecursionError):
         if _KEYED.match(text, start, end) is None:
             return None, end
@@ -295,7 +311,7 @@ def answer(question: Question, said: Any) -> Answer:
         return _texts(question, said)
     if isinstance(question, Vector):
         return _vector(question, said)
-    value = next((said[key] for key in _LABEL_KEYS if key in said), None) if isinstance(said, dict) else said
+    value = next((said[key] for key in LABEL_KEYS if key in said), None) if isinstance(said, dict) else said
     allowed = tuple(option.value for option in question.options)
     label = label_of(value, allowed)
     # a level may be named by its number, 0 the lowest, but not where the levels are numbers themselves

@@ -1,16 +1,16 @@
 """Chat models read out: one question a call, one token a reply, and the probability of every option from it.
 
-What decision models do inside is done here from outside, on any chat endpoint that gives logprobs. The options are
-shown as letters, one letter is asked for, and the probabilities of the letters at that token are brought to a sum of
-one. Spellings of a letter (" A", "A.") count together. Where the letters hold too little of the probability the model
-meant to say something else, and its answer is none (`no_label_mass`).
+What decision models do inside is done here from outside, on any chat endpoint that gives logprobs. One of the options
+is asked for, and what the first token of the reply might have been says how likely each was: an option is known by the
+beginning of its word where no two begin alike, and else by a letter that it is given. Spellings count together ("No",
+" no", "no."). Where the options hold too little of the probability the model meant to say something else, and its
+answer is none (`no_label_mass`).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from string import ascii_uppercase
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -19,19 +19,17 @@ from judgekit.errors import CassetteMiss, InputError, JudgeUnusable, ServerFaile
 from judgekit.judge import layout
 from judgekit.judge.backend import Body
 from judgekit.judge.chat import PATH, lacks, replied
-from judgekit.judge.dialect import LOGPROBS, TOP_LOGPROBS, Dialect, Speaker
+from judgekit.judge.dialect import ALTERNATIVES, LOGPROBS, TOP_LOGPROBS, Dialect, Speaker
 from judgekit.judge.endpoint import Endpoint
-from judgekit.judge.logprobs import Token, shares_at, tokens_of
+from judgekit.judge.logprobs import LEAST_MASS, Token, shares_at, tokens_of
 from judgekit.prompts import Prompts
 from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, Question, Texts, Vector, canonical
 
 FORM = "readout"
-#: The share of the probability that the letters must hold together. Below it, more was meant for something else.
-LEAST_MASS: Final = 0.5
-#: As many alternatives to a token as endpoints list at most.
-_ALTERNATIVES: Final = 20
 _LENGTHS: Final = ("max_tokens", "max_completion_tokens")
-#: What may stand around a letter in a token, with the signs that tokenizers print for a space.
+#: A token with fewer letters begins no word that could be told.
+_LEAST_BEGINNING: Final = 2
+#: What may stand around an option in a token, with the signs that tokenizers print for a space.
 _AROUND: Final = " \t\r\n\u2581\u0120\"'`*().:"
 
 
@@ -39,7 +37,7 @@ def readout_spec(spec: JudgeSpec) -> JudgeSpec:
     """The spec of the same model, read out: a single token, with the alternatives to it."""
     length = "max_completion_tokens" if "max_completion_tokens" in spec.params else "max_tokens"
     own = {name: value for name, value in spec.params.items() if name not in _LENGTHS}
-    params: dict[str, JsonValue] = {**own, length: 1, LOGPROBS: True, TOP_LOGPROBS: _ALTERNATIVES}
+    params: dict[str, JsonValue] = {**own, length: 1, LOGPROBS: True, TOP_LOGPROBS: ALTERNATIVES}
     return spec.model_copy(update={"form": FORM, "params": params, "settings": {"least_mass": LEAST_MASS}})
 
 
@@ -78,7 +76,7 @@ class ReadoutBackend:
     def _body(self, request: JudgeRequest, dialect: Dialect) -> Body:
         if LOGPROBS in dialect.dropped:
             raise JudgeUnusable(f"{self._spec.model}: {self._spec.base_url} refuses to give logprobs; {_REMEDY}")
-        messages = layout.readout(self._prompts, request, _lettered(request))
+        messages = layout.readout(self._prompts, _fits(request))
         return {"model": self._spec.model, "messages": messages, **dialect.spoken(self._spec.params)}
 
     async def send(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
@@ -118,37 +116,43 @@ _REMEDY: Final = (
 )
 
 
-def _lettered(request: JudgeRequest) -> dict[str, str]:
-    """Letter -> option of the one question of a request, in the order in which they are offered."""
+def _fits(request: JudgeRequest) -> JudgeRequest:
+    """The request, when its one question can be answered by one token. Raises InputError when it cannot."""
     (question,) = request.questions
     if isinstance(question, Texts | Vector):
-        raise InputError(f"{request.task} wants text written, and a readout gives one letter; give a judge that writes")
-    return _letters(question)
-
-
-def _letters(question: Question) -> dict[str, str]:
-    values = [option.value for option in layout.offered(question)]
-    if len(values) > _ALTERNATIVES:
-        raise InputError(f"a readout tells {_ALTERNATIVES} options apart, {question.id} has {len(values)}; use fewer")
-    return dict(zip(ascii_uppercase, values, strict=False))
+        raise InputError(f"{request.task} wants text written, and a readout gives one token; give a judge that writes")
+    if len(question.options) > ALTERNATIVES:
+        raise InputError(
+            f"a readout tells {ALTERNATIVES} options apart, {question.id} has {len(question.options)}; use fewer"
+        )
+    return request
 
 
 def _answer(question: Question, text: str) -> Answer:
-    """The likeliest option with the probabilities of all; of equals the first, in the order of the letters."""
+    """The likeliest option with the probabilities of all; of equals the one that is offered first."""
     token = _kept(text)
     if token is None:
         return Answer(id=question.id, cause="empty_reply", raw=text)
-    letters = _letters(question)
+    marks = layout.marks(question)
     seen: dict[str, float] = {}
     for piece, probability in token.alternatives:
-        option = letters.get(piece.decode("utf-8", "replace").strip(_AROUND))
+        option = _meant(piece.decode("utf-8", "replace").strip(_AROUND), marks)
         if option is not None:
             seen[option] = seen.get(option, 0.0) + probability
-    found = shares_at(letters.values(), token, seen)
+    found = shares_at(marks.values(), token, seen)
     if found is None or found.mass < LEAST_MASS:
         return Answer(id=question.id, cause="no_label_mass", raw=text)
     likeliest = max(found.by_option, key=lambda option: found.by_option[option])
     return Answer(id=question.id, label=likeliest, probabilities=found.by_option)
+
+
+def _meant(said: str, marks: Mapping[str, str]) -> str | None:
+    """The option that a token is, or begins. A single small letter may be an article, and is none."""
+    if said in marks:
+        return marks[said]
+    if len(said) < _LEAST_BEGINNING:
+        return None
+    return next((value for mark, value in marks.items() if mark.casefold().startswith(said.casefold())), None)
 
 
 def _kept(text: str) -> Token | None:
