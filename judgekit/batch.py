@@ -19,6 +19,7 @@ from judgekit.pins import EMBEDDER, pins_of, templates_of
 from judgekit.records import (
     ANSWER,
     REFERENCE,
+    ROW,
     Label,
     Manifest,
     MetricPin,
@@ -32,7 +33,7 @@ from judgekit.records import (
     Side,
     Summary,
 )
-from judgekit.run import ROW, judge_samples
+from judgekit.run import judge_samples
 from judgekit.rundir import (
     CACHE,
     Results,
@@ -306,7 +307,7 @@ class Rescored:
 
     def summary(self, *, cluster_by: str | None = None) -> Summary:
         """The rescored run in numbers; `cluster_by` as for a run."""
-        return summarize(self, self.metrics, cluster_by=cluster_by)
+        return summarize(self, self.metrics, cluster_by=cluster_by, prices=self.run.manifest.prices_by_part)
 
     def write(self, out: Path) -> Run:
         """Write it as a run of its own into an empty folder."""

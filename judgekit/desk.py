@@ -7,8 +7,7 @@ from typing import TypeVar
 
 from judgekit.errors import RequestTooLong
 from judgekit.judge import Judge
-from judgekit.judge.asking import Call
-from judgekit.records import THE_ANSWER, THE_REFERENCE, Claim, Context, Fault, Options, Sample, Usage, Verdict
+from judgekit.records import THE_ANSWER, THE_REFERENCE, Claim, Context, Fault, JudgeCall, Options, Sample, Verdict
 from judgekit.tasks import Source, sources_of, verify
 from judgekit.together import all_of
 from judgekit.wire import Answer, JudgeRequest
@@ -23,16 +22,12 @@ class Desk:
         self.judge = judge
         self.options = options
         self.faults: list[Fault] = []
-        self._calls: dict[str, Call] = {}
+        self._calls: dict[str, JudgeCall] = {}
 
     @property
-    def usage(self) -> Usage:
-        calls = self._calls.values()
-        return Usage(
-            calls=len(calls),
-            prompt_tokens=sum(call.prompt_tokens for call in calls),
-            completion_tokens=sum(call.completion_tokens for call in calls),
-        )
+    def calls(self) -> tuple[JudgeCall, ...]:
+        """The calls that its answers rest on, in an order that does not depend on which came back first."""
+        return tuple(sorted(self._calls.values(), key=lambda call: (call.task, call.key)))
 
     def most_items(self, limit: int) -> int:
         """How many items go into one call: the limit that is set for prompts, or more where the judge answers so many
@@ -46,16 +41,19 @@ class Desk:
         except RequestTooLong as error:
             return _too_long(request, error)
 
-    async def ask_items(self, build: Callable[[Sequence[T]], JudgeRequest], items: Sequence[T]) -> dict[str, Answer]:
-        """Answers about items, asked in halves when all of them do not fit one call."""
+    async def ask_items(
+        self, build: Callable[[Sequence[T]], JudgeRequest], items: Sequence[T], *, task: str | None = None
+    ) -> dict[str, Answer]:
+        """Answers about items, asked in halves when all of them do not fit one call. `task` is what the calls are
+        listed as, where the request does not say it well enough."""
         request = build(items)
         try:
-            return await self._asked(request)
+            return await self._asked(request, task)
         except RequestTooLong as error:
             if len(items) == 1:
                 return _too_long(request, error)
         middle = len(items) // 2
-        halves = await all_of(self.ask_items(build, half) for half in (items[:middle], items[middle:]))
+        halves = await all_of(self.ask_items(build, half, task=task) for half in (items[:middle], items[middle:]))
         return {**halves[0], **halves[1]}
 
     async def verify(
@@ -74,9 +72,13 @@ class Desk:
         required = self.options.evidence == "required"
         return verify.read(answers, sources, claims, source_ids, evidence_required=required)
 
-    async def _asked(self, request: JudgeRequest) -> dict[str, Answer]:
+    async def _asked(self, request: JudgeRequest, task: str | None = None) -> dict[str, Answer]:
         asked = await self.judge.ask(request)
-        self._calls.update((call.key, call) for call in asked.calls)
+        part = self.judge.part_for(request)
+        for key, prompt, completion in asked.calls:
+            self._calls[key] = JudgeCall(
+                key=key, task=task or request.task, part=part, prompt_tokens=prompt, completion_tokens=completion
+            )
         return asked.answers
 
 

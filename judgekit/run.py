@@ -20,6 +20,7 @@ from judgekit.rate import asks_of, bearings_of, entities_of, likenesses_of, rati
 from judgekit.records import (
     ANSWER,
     REFERENCE,
+    ROW,
     Case,
     Check,
     Claim,
@@ -32,6 +33,7 @@ from judgekit.records import (
     Score,
     Segment,
     Side,
+    Usage,
     Verdict,
 )
 from judgekit.scoring.plan import plan
@@ -40,8 +42,6 @@ from judgekit.tasks import in_groups, split, verify
 from judgekit.together import all_of, at_once, each
 from judgekit.wire import JudgeRequest
 
-#: Stage of a fault that took its whole row with it.
-ROW = "row"
 #: Rounds of checks at most: claims, then leave-one-out of citations, then whatever a metric of one's own adds.
 _MOST_ROUNDS = 6
 
@@ -86,9 +86,13 @@ async def judge_sample(sample: Sample, *, judge: Judge, metrics: Sequence[Metric
     except Exception as error:  # noqa: BLE001  one row must not take the others down with it
         fault = Fault(stage=ROW, cause=type(error).__name__, message=str(error))
         unscored = tuple(Score.undefined(metric.name, Reason.UNJUDGED, note=str(error)) for metric in metrics)
-        return Result(case=Case(sample=sample), scores=unscored, usage=desk.usage, faults=(*desk.faults, fault))
-    scores = tuple(_scored(desk, case, metric) for metric in metrics)
-    return Result(case=case, scores=scores, usage=desk.usage, faults=tuple(desk.faults))
+        return _result(desk, Case(sample=sample), unscored, fault)
+    return _result(desk, case, tuple(_scored(desk, case, metric) for metric in metrics))
+
+
+def _result(desk: Desk, case: Case, scores: tuple[Score, ...], *faults: Fault) -> Result:
+    calls = desk.calls
+    return Result(case=case, scores=scores, usage=Usage.of(calls), calls=calls, faults=(*desk.faults, *faults))
 
 
 #: What has to be written, whatever serves as claims; and what only where texts are taken apart by the judge.
@@ -201,7 +205,7 @@ async def _drafts(
         return split.request(desk.judge.prompts, question=sample.question, text=text, segments=some, again=again)
 
     groups = in_groups(segments, desk.options.segments_per_call)
-    answers = await all_of(desk.ask_items(request, group) for group in groups)
+    answers = await all_of(desk.ask_items(request, group, task=f"{split.NAME} {side}") for group in groups)
     merged = {key: answer for group in answers for key, answer in group.items()}
     return split.read(merged, segments, question=sample.question, text=whole)
 

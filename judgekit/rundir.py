@@ -64,7 +64,7 @@ class Run:
 
         Raises InputError when no row has that key.
         """
-        return summarize(self, self.metrics, cluster_by=cluster_by)
+        return summarize(self, self.metrics, cluster_by=cluster_by, prices=self.manifest.prices_by_part)
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat dict a row: id, question, answer, and a value a metric (None where undefined), for data frames."""

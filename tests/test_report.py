@@ -527,8 +527,10 @@ def test_the_json_holds_every_number_with_its_counts_and_its_pin():
         "pin": "pin-contradiction_rate",
         "version": 1,
         "options": {},
+        "usage": {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost": None},
+        "own": {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost": None},
     }
     assert list(found["metrics"]) == list(METRICS_OF_RUN)
     assert found["judge"]["judge"]["resolved"] == "gpt-4.1-mini-2025-04-14"
     assert (found["rows"], found["unjudged"], found["judged"]) == (3, 2, 7)
-    assert found["usage"] == {"calls": 4, "prompt_tokens": 5120, "completion_tokens": 311}
+    assert found["usage"] == {"calls": 4, "prompt_tokens": 5120, "completion_tokens": 311, "cost": None}

@@ -346,16 +346,22 @@ class Judge:
     async def ask(self, request: JudgeRequest, *, repeat: int = 0) -> Asked:
         """Ask typed questions: extractions go to the extractor, texts to be embedded to the embedder, all else to the
         decider. See Asker.ask. Raises InputError when there is no extractor, or no embedder."""
-        if any(isinstance(question, Vector) for question in request.questions):
+        part = self.part_for(request)
+        if part == "embedder":
             return await self.embedder_for(request.task).ask(request, repeat=repeat)
-        writes = any(isinstance(question, Texts) for question in request.questions)
-        asker = self._extractor if writes else self._decider
-        if asker is None:
+        if part not in self._parts:
             raise InputError(
                 f"{request.task} has to be written, and {self._decider.backend.spec.model} only decides: give a model "
                 "that writes as well"
             )
-        return await asker.ask(request, repeat=repeat)
+        return await self._parts[part].ask(request, repeat=repeat)
+
+    def part_for(self, request: JudgeRequest) -> str:
+        """The name of the part that answers a request."""
+        if any(isinstance(question, Vector) for question in request.questions):
+            return "embedder" if self._embedder is not self._extractor else "extractor"
+        writes = any(isinstance(question, Texts) for question in request.questions)
+        return "extractor" if writes or self._decider is self._extractor else "decider"
 
     def embedder_for(self, what: str) -> Asker:
         """The part that embeds texts. Raises InputError, naming what needs it, when there is none."""

@@ -5,8 +5,9 @@ speak of samples, claims, checks, verdicts and scores. The glossary is in the RE
 """
 
 from judgekit.records.base import Record
-from judgekit.records.counted import Interval, MetricSummary, Reason, Result, Score, Summary, Usage
+from judgekit.records.counted import Interval, JudgeCall, MetricSummary, Reason, Result, Score, Summary, Usage
 from judgekit.records.judged import (
+    ROW,
     SEEN,
     THE_ANSWER,
     THE_REFERENCE,
@@ -30,6 +31,7 @@ from judgekit.records.taken_apart import ANSWER, REFERENCE, Ask, Citation, Claim
 __all__ = [
     "ANSWER",
     "REFERENCE",
+    "ROW",
     "SEEN",
     "THE_ANSWER",
     "THE_REFERENCE",
@@ -45,6 +47,7 @@ __all__ = [
     "Fact",
     "Fault",
     "Interval",
+    "JudgeCall",
     "Label",
     "Likeness",
     "LogFile",

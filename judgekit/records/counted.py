@@ -78,20 +78,47 @@ class Score(Record):
         )
 
 
-class Usage(Record):
-    """Judge calls a result rests on (each distinct call once) and their tokens, whether paid now or earlier."""
+class JudgeCall(Record):
+    """One judge call that a result rests on, whether paid now or earlier.
 
-    calls: int = 0
+    `task` is the kind of question it asked, `part` the part of the judge that answered.
+    """
+
+    key: str
+    task: str
+    part: str = "extractor"
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
 
+class Usage(Record):
+    """Judge calls (each distinct call once) and their tokens, whether paid now or earlier.
+
+    `cost` is what they cost, or did when they were paid, at the prices given; None where it is not known.
+    """
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+
+    @classmethod
+    def of(cls, calls: Iterable[JudgeCall]) -> Usage:
+        listed = list(calls)
+        return cls(
+            calls=len(listed),
+            prompt_tokens=sum(call.prompt_tokens for call in listed),
+            completion_tokens=sum(call.completion_tokens for call in listed),
+        )
+
+
 class Result(Record):
-    """One row of a run: the case, its scores, and what went wrong on the way."""
+    """One row of a run: the case, its scores, the calls they rest on, and what went wrong on the way."""
 
     case: Case
     scores: tuple[Score, ...] = ()
     usage: Usage = Usage()
+    calls: tuple[JudgeCall, ...] = ()
     faults: tuple[Fault, ...] = ()
 
     @property
@@ -132,7 +159,8 @@ class Interval(Record):
 class MetricSummary(Record):
     """One metric over a run. `macro`: mean of the defined values; `micro`: pooled numerators / denominators.
 
-    Each has its interval, which says why when there is none.
+    Each has its interval, which says why when there is none. `usage` is what the metric would take alone, `own` the
+    part of it that no other metric of the run rests on.
     """
 
     metric: str
@@ -144,6 +172,8 @@ class MetricSummary(Record):
     micro_interval: Interval
     lower_is_better: bool = False
     labels: dict[str, int] = {}
+    usage: Usage = Usage()
+    own: Usage = Usage()
 
 
 class Summary(Record):
@@ -165,6 +195,7 @@ class Summary(Record):
     dangling: int = 0
     invented_claims: int = 0
     usage: Usage = Usage()
+    usage_by_task: dict[str, Usage] = {}
     cluster_by: str | None = None
     clusters: int | None = None
     ungrouped: int = 0

@@ -140,6 +140,10 @@ class Likeness(Record):
     cause: str | None = None
 
 
+#: Stage of a fault that took its whole row with it.
+ROW = "row"
+
+
 class Fault(Record):
     """Something that went wrong on the way of one sample and is kept for the report."""
 

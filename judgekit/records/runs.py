@@ -80,3 +80,10 @@ class Manifest(Record):
     prices: dict[str, dict[str, float]] = {}
     libraries: dict[str, str] = {}
     sessions: tuple[Session, ...] = ()
+
+    @property
+    def prices_by_part(self) -> dict[str, tuple[float, float]]:
+        """Part of the judge -> money per million prompt and completion tokens, where it is known."""
+        models = {part: spec.get("model") for part, spec in self.judge.items() if isinstance(spec, dict)}
+        known = {part: self.prices[model] for part, model in models.items() if model in self.prices}
+        return {part: (price["in"], price["out"]) for part, price in known.items()}

@@ -16,6 +16,7 @@ from judgekit.confidence import CONFIDENCE, bracketed
 from judgekit.records import Interval, Label, Manifest, MetricSummary, Result, Summary, Verdict
 from judgekit.report.plain import counted, number, one_line, shortened, words
 from judgekit.report.row import claim_rows, counts_of, fault_cells, grid, head, put
+from judgekit.report.spent import paid, spent
 from judgekit.report.worst import is_failed
 
 _QUESTION_CHARS = 300
@@ -43,6 +44,7 @@ def render(summary: Summary, run_info: Manifest, worst: Sequence[Result], *, con
             _labels(console, metric)
     head(console, "What the numbers rest on")
     put(console, grid((Text(name), Text(said)) for name, said in _facts(summary)), indent=2)
+    spent(console, summary, run_info)
     read, failed = [row for row in worst if not is_failed(row)], [row for row in worst if is_failed(row)]
     if read:
         head(console, "Worth reading first")
@@ -66,6 +68,7 @@ def _header(console: Console, summary: Summary, run: Manifest) -> None:
         ("Log", ", ".join(one_line(log.name) for log in run.logs)),
         ("Rows", rows),
         ("Rests on", f"{usage.calls:,} calls, {tokens}"),
+        *((("Paid", paid(run)),) if run.sessions else ()),
         *((("Identity", said),) if (said := _identity(run)) else ()),
         *((("Left out", said),) if (said := _left_out(run)) else ()),
     ]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from judgekit.confidence import CONFIDENCE, interval_of
 from judgekit.errors import InputError
 from judgekit.metrics import Metric
 from judgekit.records import Case, Label, MetricSummary, Result, Score, Summary, Usage
+from judgekit.scoring.spending import Spending
 from judgekit.stats import Mean, RunningRatio
 
 #: Counted among a metric's undefined rows when a result holds no score of it at all.
@@ -24,26 +25,40 @@ def score_case(case: Case, metrics: Iterable[Metric]) -> tuple[Score, ...]:
     return tuple(metric.score(case) for metric in metrics)
 
 
-def summarize(results: Iterable[Result], metrics: Iterable[Metric], *, cluster_by: str | None = None) -> Summary:
+def summarize(
+    results: Iterable[Result],
+    metrics: Iterable[Metric],
+    *,
+    cluster_by: str | None = None,
+    prices: Mapping[str, tuple[float, float]] | None = None,
+) -> Summary:
     """A run in numbers, from one pass over its results; memory does not grow with them.
 
     For each metric, `scored` and the `undefined` counts (by reason, `unjudged` among them) add up to the rows.
     Macro is the mean of the defined values; micro the sum of their numerators over the sum of their denominators.
     Both are None when nothing is defined, micro also when nothing was counted. Each has a 95 % interval in which a
     row, or all rows with the same value of the metadata key `cluster_by`, count as one unit; memory grows with the
-    number of these values. The order of the results does not matter, to the last bit.
+    number of these values. The order of the results does not matter, to the last bit. `prices` say what a million
+    prompt and completion tokens of each part of the judge cost.
     Raises InputError when no row has that key, or a value lies outside [0, 1].
     """
     clusters = _Clusters(cluster_by)
+    metrics = list(metrics)
+    spending = Spending(metrics, prices or {})
     tallies = [_Tally(metric, unit=clusters.unit) for metric in metrics]
     counts = _Counts()
     for result in results:
         counts.add(result)
+        spending.add(result)
         cluster = clusters.of(result)
         scores = {score.metric: score for score in result.scores}
         for tally in tallies:
             tally.add(scores.get(tally.metric.name), cluster)
-    summary = counts.summary(tuple(tally.summary() for tally in tallies))
+    found = (tally.summary() for tally in tallies)
+    taken = ((one, spending.of(one.metric), spending.own_of(one.metric)) for one in found)
+    summary = counts.summary(tuple(one.having(usage=usage, own=own) for one, usage, own in taken))
+    usage = summary.usage.having(cost=spending.together.cost)
+    summary = summary.having(usage=usage, usage_by_task=spending.by_task)
     return clusters.noted(summary)
 
 
