@@ -46,7 +46,9 @@ class Visit:
         self.page = page
         self.wrongs: list[str] = []
         page.set_default_timeout(5_000)
-        page.on("dialog", lambda dialog: (self.wrongs.append(f"dialog {dialog.message}"), dialog.accept()))
+        page.on(
+            "dialog", lambda dialog: (self.wrongs.append(f"dialog {dialog.message or dialog.type}"), dialog.accept())
+        )
         page.on("pageerror", lambda error: self.wrongs.append(f"error {error}"))
         page.on("console", lambda line: self.wrongs.append(f"{line.type} {line.text}"))
         page.on("popup", lambda other: self.wrongs.append(f"popup {other.url}"))
@@ -83,11 +85,17 @@ class Visit:
 
 
 @contextmanager
-def visit(browser: Any, path: Path, *, storage: bool = True, **context: Any) -> Iterator[Visit]:
-    """A page in a browser profile of its own; at the end nothing may have gone wrong."""
+def visit(browser: Any, path: Path, *, first: str = "", frozen: bool = False, **context: Any) -> Iterator[Visit]:
+    """A page in a browser profile of its own; at the end nothing may have gone wrong.
+
+    `first` is a script that runs before the page's own. `frozen`: the page's clock goes on only when it is told to.
+    """
     profile = browser.new_context(**context)
-    if not storage:
-        profile.add_init_script("Object.defineProperty(window, 'localStorage', {get() { throw new Error('no') }})")
+    if first:
+        profile.add_init_script(first)
+    if frozen:
+        profile.clock.install(time=0)
+        profile.clock.pause_at(1)
     there = Visit(profile.new_page(), path)
     yield there
     profile.close()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import judgekit.review.page as page_room
-from judgekit.errors import InputError
+from judgekit.errors import InputError, LogError
 from judgekit.records import Label
 from judgekit.review.page import read, write
 from judgekit.review.page.writing import common_words, page_of
@@ -240,8 +240,8 @@ def test_a_download_is_read_by_ids_and_filled_fields(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", r"is not JSON"),
-        ("[" * 100_000, r"is not JSON"),
+        ("{", r"is not a filled unit"),
+        ("[" * 100_000, r"is not a filled unit"),
         ("7", r"is not a filled unit"),
         (json.dumps({**LINE, "verdict": "maybe"}), r"verdict: Input should be 'supported', 'not_supported'"),
         (json.dumps({**LINE, "text": "The answer."}), r"text: Extra inputs"),
@@ -250,9 +250,10 @@ def test_a_download_is_read_by_ids_and_filled_fields(tmp_path):
 )
 def test_a_line_that_no_page_writes_is_named(tmp_path, line, message):
     path = tmp_path / "back.jsonl"
-    path.write_text(f"{json.dumps(LINE)}\n{line}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=rf"back\.jsonl:2: {message}"):
+    path.write_text(f"{json.dumps(LINE)}\n{line}\n{line}\n", encoding="utf-8")
+    with pytest.raises(LogError, match=rf"back\.jsonl:2: {message}") as raised:
         read(path)
+    assert [problem.split(": ")[0] for problem in raised.value.problems] == [f"{path}:2", f"{path}:3"]
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path):

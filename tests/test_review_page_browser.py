@@ -128,7 +128,7 @@ def test_a_download_can_be_gone_on_with_elsewhere(chromium, page_with, tmp_path)
     assert [(one.unit_id, one.status, one.note) for one in read(second)] == [
         ("u1", "done", None),
         ("u2", "deferred", None),
-        ("u3", "blank", "unsure"),
+        ("u3", "deferred", "unsure"),
     ]
 
 
@@ -177,13 +177,48 @@ def test_the_filter_walks_through_its_units_alone(chromium, page_with):
         assert [*places, there.text("#place")] == ["4 / 6", "2 / 6", "2 / 6"]
 
 
-def test_without_storage_the_page_says_so_and_still_hands_back(chromium, page_with, tmp_path):
-    with visit(chromium, page_with(a_unit(1)), storage=False) as there:
+BROKEN_STORAGES = {
+    "forbidden": "Object.defineProperty(window, 'localStorage', {get() { throw new Error('no') }})",
+    "full": "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') }",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN_STORAGES.values(), ids=BROKEN_STORAGES)
+def test_without_storage_the_page_says_so_warns_who_leaves_and_still_hands_back(chromium, page_with, tmp_path, broken):
+    with visit(chromium, page_with(a_unit(1)), first=broken) as there:
         there.begin()
         assert "keeps nothing for this page" in there.page.get_by_role("alert").inner_text()
         there.press("1")
         (filled,) = read(there.download(tmp_path))
         assert filled.verdict == "supported"
+        there.page.reload()
+        assert there.wrongs == []  # all of it is downloaded
+        there.begin()
+        there.press("2")
+        there.page.reload()
+        assert there.wrongs == ["dialog beforeunload"]
+        there.wrongs.clear()
+
+
+def test_two_tabs_of_one_review_follow_each_other(chromium, page_with):
+    with visit(chromium, page_with(a_unit(1), a_unit(2))) as there:
+        there.begin()
+        other = there.page.context.new_page()
+        other.goto(there.file)
+        there.page.bring_to_front()
+        there.press("1")
+        other.locator("#counts", has_text="1 done").wait_for()
+
+
+def test_time_counts_while_somebody_reads(chromium, page_with, tmp_path):
+    with visit(chromium, page_with(*map(a_unit, range(1, 4))), frozen=True) as there:
+        there.begin()
+        there.page.clock.run_for(30_000)
+        there.press("1")
+        there.page.clock.run_for(3_600_000)
+        there.press("2", "3")
+        minutes = [one.minutes for one in read(there.download(tmp_path))]
+        assert minutes == [0.5, 2.0, 0.0]  # two minutes at most without a sign of life
 
 
 # --- what is shown -----------------------------------------------------------------------------

@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
-from judgekit.errors import InputError
+from judgekit.errors import InputError, LogError
 from judgekit.review.records import Filled
 
 _REMEDY = "give the file as the page's Download button wrote it"
@@ -16,29 +17,38 @@ _REMEDY = "give the file as the page's Download button wrote it"
 def read(path: Path) -> list[Filled]:
     """The units of a download of a review page, in the order of its lines; empty for an empty file.
 
-    InputError names the line and the field of the first line that no page writes.
+    LogError: what cannot be read, a line for each problem with its place.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text; {_REMEDY}") from None
-    lines = enumerate(text.split("\n"), 1)
-    return [_filled(line, f"{path}:{number}") for number, line in lines if line.strip()]
+    problems: list[str] = []
+    lines = ((f"{path}:{number}", line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+    found = [one for where, line in lines if (one := _filled(line, where, problems)) is not None]
+    if problems:
+        raise LogError(problems)
+    return found
 
 
-def _filled(line: str, where: str) -> Filled:
+def _filled(line: str, where: str, problems: list[str]) -> Filled | None:
     try:
         said = json.loads(line)
     except (ValueError, RecursionError):
-        raise InputError(f"{where}: is not JSON; {_REMEDY}") from None
+        said = None
     if not isinstance(said, dict):
-        raise InputError(f"{where}: is not a filled unit; {_REMEDY}")
+        problems.append(f"{where}: is not a filled unit; {_REMEDY}")
+        return None
     said.pop("blind", None)  # the key tells it, whatever the page says
-    if "evidence_id" in said:
-        said["evidence"] = said.pop("evidence_id")
+    evidence = said.pop("evidence_id", None)
     try:
-        return Filled.model_validate({**said, "where": where})
+        filled = Filled.model_validate({**said, "evidence": evidence, "where": where})
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        field = ".".join(map(str, fault["loc"]))
-        raise InputError(f"{where}: {field}: {fault['msg']}; {_REMEDY}") from None
+        problems += [f"{where}: {_place(fault)}: {fault['msg']}; {_REMEDY}" for fault in error.errors()]
+        return None
+    # whatever stands there without a verdict shows that the reviewer has been here and went on
+    return filled.having(status="deferred") if filled.status == "blank" else filled
+
+
+def _place(fault: ErrorDetails) -> str:
+    return ".".join(map(str, fault["loc"]))
