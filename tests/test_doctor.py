@@ -334,6 +334,10 @@ def test_one_rule_decides_and_says_why(changes, decided) -> None:
     assert (reasons == ()) == (decided == "fit")
 
 
+def test_a_model_that_is_served_from_its_file_is_known_by_its_hash() -> None:
+    assert verifiable("m", {"m": 1}, Probes(nonsense="answered"), base_url="local:").is_verifiable
+
+
 @pytest.mark.parametrize(
     ("named", "why"),
     [

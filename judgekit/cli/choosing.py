@@ -15,6 +15,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from judgekit.errors import InputError
 from judgekit.judge import Judge
 from judgekit.judge.decisions_asked import FORMS
+from judgekit.judge.judge import LOCAL_SCHEMES
 from judgekit.metrics import METRICS, Metric, Rubric, metrics_of
 from judgekit.records import Need
 
@@ -27,6 +28,8 @@ NO_JUDGE = """no judge given. Ways to give one:
                    (the key is read from OPENAI_API_KEY, from another variable with --api-key-env NAME, or from a file
                    with --api-key-file FILE; a server that wants none gets none)
   a decision model --decider MODEL --decider-url URL  decides beside --judge, or alone with --split segments
+  a model file     --judge local:FILE.gguf        served by a process of its own (pip install 'judgekit[local]');
+                   --judge hf:OWNER/REPO/FILE.gguf  fetches it first
   a recording      --cassette FILE                replays what `run --record` wrote, without a network
   just to look     judgekit demo                  the shipped log with its shipped recording"""
 
@@ -59,6 +62,12 @@ def judge_options(command: F) -> F:
             "--embedding-model",
             metavar="MODEL",
             help="Embeddings model of the same endpoint, for answer_relevance_embedding.",
+        ),
+        click.option(
+            "--context-size",
+            type=click.IntRange(256),
+            metavar="TOKENS",
+            help="What a local: or hf: model can read and write in one call.  [default: 8192]",
         ),
         click.option(
             "--readout",
@@ -123,6 +132,7 @@ def judge_of(
     decider_form: str | None,
     decider_key_env: str | None,
     embedding_model: str | None,
+    context_size: int | None,
     readout: bool,
     confidence: Literal["logprobs"] | None,
     api_key_env: str,
@@ -146,10 +156,7 @@ def judge_of(
             "--record needs a judge to ask and a cassette to write: --judge MODEL --base-url URL --cassette FILE"
         )
     if cassette and not record:
-        if decider or (
-            model
-            and click.get_current_context().get_parameter_source("model") is click.core.ParameterSource.COMMANDLINE
-        ):
+        if decider or _given("model", model):
             raise InputError(
                 "--cassette replays a recording and asks no judge; add --record to record one, or leave out the judge"
             )
@@ -158,7 +165,10 @@ def judge_of(
         raise InputError(NO_JUDGE)
     if decider and not (decider_url or base_url):
         raise InputError(f"--decider {decider} needs the endpoint that serves it: --decider-url URL (or --base-url)")
-    if model and not base_url:
+    is_local = bool(model) and str(model).startswith(LOCAL_SCHEMES)
+    if is_local:
+        base_url = _given("base_url", base_url)  # what the environment says of another judge is none of its business
+    elif model and not base_url:
         raise InputError(f"--judge {model} needs the endpoint that serves it: --base-url URL (or OPENAI_BASE_URL)")
     judge = Judge(
         model or None,
@@ -170,7 +180,9 @@ def judge_of(
         embedding_model=embedding_model,
         readout=readout,
         confidence=confidence,
-        api_key=_key(api_key_env, api_key_file),
+        context_size=context_size,
+        on_message=_tell,
+        api_key=None if is_local else _key(api_key_env, api_key_file),
         headers=dict(map(_header, headers)),
         params={**dict(map(_pair, params)), **dict.fromkeys(unset)},
         timeout=timeout,
@@ -190,6 +202,16 @@ def judge_of(
     if record:
         judge.record()
     return judge
+
+
+def _given(option: str, value: str | None) -> str | None:
+    """The value of an option that was given on the command line; None when it came from elsewhere."""
+    source = click.get_current_context().get_parameter_source(option)
+    return value if source is click.core.ParameterSource.COMMANDLINE else None
+
+
+def _tell(message: str) -> None:
+    click.echo(f"judgekit: {message}", err=True)
 
 
 def _key(variable: str, file: Path | None) -> str | None:

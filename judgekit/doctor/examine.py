@@ -82,7 +82,7 @@ def _voices(judge: Judge, probes: Probes) -> dict[str, Voice]:
         rows = [json.loads(row) for row in judge.recorded[part].values()]
         replies = [row["reply"] for row in rows if row.get("reply")]
         named = _counted(replies, "model")
-        judged = verifiable(spec.model, named, probes)
+        judged = verifiable(spec.model, named, probes, base_url=spec.base_url)
         voices[part] = Voice(
             requested=spec.model,
             base_url=spec.base_url,

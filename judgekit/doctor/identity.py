@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from judgekit.doctor.findings import Probes
+from judgekit.judge.local import SCHEME as LOCAL
 from judgekit.judge.naming import names_snapshot
 
 
@@ -16,8 +17,10 @@ class Verdict(NamedTuple):
     why: str
 
 
-def verifiable(requested: str, named: Mapping[str, int], probes: Probes) -> Verdict:
+def verifiable(requested: str, named: Mapping[str, int], probes: Probes, *, base_url: str = "") -> Verdict:
     """Whether the names in the replies say which model answered. `named` counts them; "" is a reply without one."""
+    if base_url == LOCAL:
+        return Verdict(is_verifiable=True, why="it is served from its file, whose hash is in its name")
     names = sorted(name for name in named if name)
     name = names[0] if names else ""
     echo = "an echo of the alias asked for" if name == requested else "an alias"

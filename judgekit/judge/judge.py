@@ -36,7 +36,13 @@ from judgekit.wire import JudgeRequest, JudgeSpec, Texts, Vector
 DEFAULT_PARAMS: Final[Mapping[str, JsonValue]] = {"temperature": 0, "seed": 7, "max_tokens": 2048}
 #: Set for every request; a parameter of these names would ask something else than the pin says.
 _RESERVED: Final = frozenset({"model", "messages", "response_format", "stream", "n"})
+#: What the name of a model begins with that is served by a child process.
+LOCAL_SCHEMES: Final = ("local:", "hf:")
 _AZURE_PATH = "/openai/deployments/"
+
+
+def _say_nothing(_message: str) -> None:
+    pass
 
 
 def _warn(message: str) -> None:
@@ -55,11 +61,34 @@ def _params(own: Mapping[str, JsonValue], confidence: str | None) -> dict[str, J
     return {name: value for name, value in {**usual, **own}.items() if value is not None}
 
 
+def _address(model: str, base_url: str | None) -> str:
+    if base_url is None:
+        raise InputError(f"Judge({model!r}) needs the endpoint that serves it: base_url='http://.../v1'")
+    return base_url
+
+
+def _no_address(model: str, *given: object) -> None:
+    if any(given):
+        raise InputError(f"{model} is served from its file; leave out base_url, api_key and headers")
+
+
+def _served(
+    model: str, context_size: int | None, *, timeout: float, max_attempts: int, on_message: Callable[[str], None]
+) -> tuple[str, Endpoint]:
+    """The name and the endpoint of a model that is served from its file."""
+    from judgekit.judge.local import local_endpoint  # noqa: PLC0415 - processes and pipes, where there is such a model
+
+    endpoint = local_endpoint(
+        model, context_size=context_size, timeout=timeout, max_attempts=max_attempts, on_message=on_message
+    )
+    return endpoint.model, endpoint
+
+
 def _credentials(
-    base_url: str, api_key: str | None, headers: Mapping[str, str] | None
+    base_url: str | None, api_key: str | None, headers: Mapping[str, str] | None
 ) -> tuple[str | None, dict[str, str]]:
     """The bearer token and the headers. A deployment's path at Azure wants a key in a header of its own."""
-    if api_key and _AZURE_PATH in base_url:
+    if api_key and _AZURE_PATH in (base_url or ""):
         return None, {"api-key": api_key, **(headers or {})}
     return api_key, dict(headers or {})
 
@@ -109,7 +138,9 @@ def _parted(model: Backend | None, decider: Backend | None) -> tuple[Backend | N
 class Judge:
     """One pinned judge: a model on an OpenAI-compatible endpoint, or a backend of your own.
 
-    model: the model name as the endpoint knows it, better a dated one; or a Backend, such as `Scripted(...)`.
+    model: the model name as the endpoint knows it, better a dated one; `local:FILE.gguf`, or
+    `hf:OWNER/REPO/FILE.gguf`, which is served by a child process and needs no base_url; or a Backend, such as
+    `Scripted(...)`.
     base_url: where it is served, for instance `http://127.0.0.1:8080/v1`; nothing is sent anywhere else.
     api_key: sent as bearer token, to an Azure deployment as `api-key`; None sends none. Never stored, never shown.
     headers: sent with every request; treated as secrets too.
@@ -130,10 +161,13 @@ class Judge:
     rpm, tpm: requests and tokens a minute that the endpoint may be sent at most.
     budget: what may be spent in this judge's life, and what tokens cost.
     strict_pin: refuse a model name that may come to mean another model, and replies that do not say who wrote them.
+    context_size: tokens that a `local:` or `hf:` model can read and write in one call; 8192 by default.
+    on_message: told what takes long with such a model: fetching, loading, and at the end how fast it was.
 
-    Opens nothing until it is asked. It can be shared by many runs, threads and event loops. `with Judge(...)` and
-    `async with Judge(...)` close its connections; the end of the process does it too. Raises InputError for a model
-    without a base_url, or one that is no URL.
+    Opens nothing until it is asked, but reads the file of a local model, whose hash is part of its pin. It can be
+    shared by many runs, threads and event loops. `with Judge(...)` and `async with Judge(...)` close its connections,
+    and end the process of a local model; the end of the process does it too. Raises InputError for a model without a
+    base_url, or one that is no URL.
     """
 
     def __init__(
@@ -160,6 +194,8 @@ class Judge:
         tpm: float | None = None,
         budget: Budget | None = None,
         strict_pin: bool = False,
+        context_size: int | None = None,
+        on_message: Callable[[str], None] = _say_nothing,
     ) -> None:
         self.prompts: Prompts = prompts_of(Path(prompts) if prompts is not None else None)
         self.concurrency = concurrency
@@ -177,10 +213,14 @@ class Judge:
         if readout and (decider is not None or not isinstance(model, str)):
             raise InputError("readout=True reads a chat model out: give it a model and its base_url, and no decider")
         if isinstance(model, str):
-            if base_url is None:
-                raise InputError(f"Judge({model!r}) needs the endpoint that serves it: base_url='http://.../v1'")
-            token, sent = _credentials(base_url, api_key, headers)
-            endpoint = opened(base_url, api_key=token, headers=sent)
+            if model.startswith(LOCAL_SCHEMES):
+                _no_address(model, base_url, api_key, headers)
+                model, endpoint = _served(
+                    model, context_size, timeout=timeout, max_attempts=max_attempts, on_message=on_message
+                )
+            else:
+                token, sent = _credentials(base_url, api_key, headers)
+                endpoint = opened(_address(model, base_url), api_key=token, headers=sent)
             spec = JudgeSpec(model=model, base_url=endpoint.public_url, params=_params(params or {}, confidence))
             model = ChatBackend(spec, endpoint, self.prompts)
             if readout:
