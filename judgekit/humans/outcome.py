@@ -33,9 +33,10 @@ class Outcome(Record):
     """What the review of a run says. `reason` tells why nothing can be estimated, where nothing can.
 
     `export_id` is the draw it rests on, `drawn` of `checks` were drawn, `labels` have a usable label, `unanswered`
-    counts the others by why. `assisted` labels were given with the judge's verdict in view. `carried` labels are those
-    of the same checks in the run `labels_from`. `not_corrected` says of each other metric why. `agreement` is over all
-    checks, `by_metric` over those of one metric.
+    counts the others by why. `assisted` labels were given with the judge's verdict in view. `aside` checks have a label
+    that enters no estimate: they were picked by hand, or belong to another draw. With `labels_from`, another run,
+    `matched` checks are the same there, and its labels count for them. `not_corrected` says of each other metric why.
+    `agreement` is over all checks, `by_metric` over those of one metric.
     """
 
     run: str
@@ -46,9 +47,9 @@ class Outcome(Record):
     labels: int = 0
     assisted: int = 0
     unanswered: dict[str, int] = {}
+    aside: int = 0
     labels_from: str | None = None
-    carried: int = 0
-    unmatched: int = 0
+    matched: int | None = None
     scores: tuple[CorrectedScore, ...] = ()
     not_corrected: dict[str, str] = {}
     agreement: Agreement | None = None

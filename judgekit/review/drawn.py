@@ -1,0 +1,200 @@
+"""A run's draws joined with what came back: every check that could have been drawn, and what humans said of some."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from hashlib import sha256
+from typing import NamedTuple
+
+from judgekit.errors import InputError
+from judgekit.humans import NOT_SUPPORTED, Checked, is_supported
+from judgekit.metrics import METRICS, Metric
+from judgekit.records import THE_ANSWER, THE_REFERENCE, Label, Result, Sample
+from judgekit.review.labels import Settled, exports_of, history_of, key_of, labels_of, settled
+from judgekit.review.records import Export, HumanLabel, HumanVerdict, KeyLine
+from judgekit.rundir import Run
+from judgekit.sampling import Candidate, checks_of
+
+#: What each answer of a human leaves possible.
+MEANS: Mapping[HumanVerdict, frozenset[Label]] = {
+    HumanVerdict.SUPPORTED: frozenset({Label.SUPPORTED}),
+    HumanVerdict.NOT_SUPPORTED: NOT_SUPPORTED,
+    HumanVerdict.PARTIALLY_SUPPORTED: frozenset({Label.PARTIALLY_SUPPORTED}),
+    HumanVerdict.UNSUPPORTED: frozenset({Label.UNSUPPORTED}),
+    HumanVerdict.CONTRADICTED: frozenset({Label.CONTRADICTED}),
+}
+
+
+class Draw(NamedTuple):
+    """One draw of a run: the key lines of its estimate, and all checks it could have drawn, both by unit id."""
+
+    export_id: str
+    key: Mapping[str, KeyLine]
+    checks: Mapping[str, Checked]
+    candidates: Mapping[str, Candidate]
+
+    @property
+    def labels(self) -> int:
+        """How many of its checks have a label."""
+        return sum(is_supported(check) is not None for check in self.checks.values())
+
+    def by_name(self) -> dict[tuple[str, str, tuple[str, ...]], Checked]:
+        """The checks by row, claim and sources."""
+        units = [(candidate.unit, self.checks[unit_id]) for unit_id, candidate in self.candidates.items()]
+        return {(unit.sample_id, unit.claim_id or "", unit.sources): check for unit, check in units}
+
+
+class Labels(NamedTuple):
+    """The labels beside a run: what they amount to, unit by unit, and the units that a reviewer put off."""
+
+    settled: Mapping[str, Settled]
+    deferred: frozenset[str]
+
+    @classmethod
+    def of(cls, run: Run) -> Labels:
+        found = settled(labels_of(run))
+        put_off = frozenset(line.unit_id for line in history_of(run) if line.verdict is None)
+        return cls(found, put_off - found.keys())
+
+
+def draws_of(run: Run, labels: Labels) -> list[Draw]:
+    """The draws of single checks from a run, the one with most labels first; of equals the smaller, so that a draw that
+    was made larger counts once labels of it have come.
+
+    InputError: the run is not what it was when a draw was made.
+    """
+    found = []
+    known: dict[tuple[str, ...], dict[str, Candidate]] = {}
+    for export in exports_of(run):
+        if export.kind != "verdict":
+            continue
+        if export.metrics not in known:
+            known[export.metrics] = candidates_of(run, _metrics(run, export.metrics))
+        found.append(_draw(run, export, known[export.metrics], labels))
+    return sorted(found, key=lambda draw: (-draw.labels, len(draw.key)))
+
+
+def candidates_of(run: Run, metrics: Iterable[Metric]) -> dict[str, Candidate]:
+    """Every judged check of these metrics, by unit id."""
+    return {candidate.unit.unit_id: candidate for candidate in checks_of(run, metrics).candidates}
+
+
+def _metrics(run: Run, names: Iterable[str]) -> list[Metric]:
+    there = {**METRICS, **{metric.name: metric for metric in run.metrics}}
+    return [there[name] for name in names if name in there]
+
+
+def _draw(run: Run, export: Export, candidates: Mapping[str, Candidate], labels: Labels) -> Draw:
+    key = {line.unit_id: line for line in key_of(run, export.export_id) if line.purpose == "estimate"}
+    sizes = Counter(candidate.stratum for candidate in candidates.values())
+    for line in key.values():
+        if line.unit_id not in candidates or sizes[line.stratum] != line.stratum_size:
+            raise InputError(
+                f"{run.folder}: the run is not what it was when {export.export_id} was drawn: its stratum "
+                f"{line.stratum!r} held {line.stratum_size} checks and holds {sizes[line.stratum]}; draw again, "
+                "labels of the same checks are kept"
+            )
+    checks = {
+        unit_id: with_label(unlabelled(candidate), labels) if unit_id in key else unlabelled(candidate)
+        for unit_id, candidate in candidates.items()
+    }
+    return Draw(export.export_id, key, checks, candidates)
+
+
+def unlabelled(candidate: Candidate) -> Checked:
+    """A judged check that nobody labelled."""
+    if candidate.label is None:
+        raise ValueError(f"{candidate.unit.unit_id} is no check")
+    support = None if candidate.probabilities is None else candidate.probabilities.get(Label.SUPPORTED, 0.0)
+    return Checked(
+        unit_id=candidate.unit.unit_id,
+        sample_id=candidate.unit.sample_id,
+        stratum=candidate.stratum,
+        judge=candidate.label,
+        support=support,
+    )
+
+
+def with_label(check: Checked, labels: Labels) -> Checked:
+    """A check that was drawn, with its label, or why it has none."""
+    found = labels.settled.get(check.unit_id)
+    if found is None:
+        return replace(check, unanswered="deferred" if check.unit_id in labels.deferred else "blank")
+    if found.is_supported is None:
+        return replace(check, unanswered="disputed" if found.is_disputed else "cannot_tell")
+    return replace(check, human=_meant(found), assisted=found.assisted)
+
+
+def _meant(found: Settled) -> frozenset[Label]:
+    """The labels that all who count leave possible; where they differ in fineness only, what any of them does."""
+    meant = [
+        MEANS[label.verdict] for label in outcome_labels(found) if label.verdict is not None and label.verdict in MEANS
+    ]
+    return frozenset.intersection(*meant) or frozenset.union(*meant)
+
+
+def outcome_labels(found: Settled) -> list[HumanLabel]:
+    """The labels that an outcome rests on: the last adjudicated one, else all."""
+    return [label for label in found.labels if label.adjudicated][-1:] or list(found.labels)
+
+
+# --- the same checks in another run ----------------------------------------------------------------
+
+
+def carried(run: Run, own: Draw | None, other: Run, theirs: Draw, *, metrics: Iterable[Metric]) -> tuple[Draw, int]:
+    """The checks of a run with another run's labels where they are the very same, and how many that are.
+
+    The same: question, text the claim was taken from, claim, and sources, whatever the judge said. Such a check stands
+    in the stratum it was drawn from there, for that draw's chances are known; any other in its own, with its own label
+    where `own` drew it.
+    """
+    candidates = candidates_of(run, metrics)
+    there: dict[str, list[str]] = {}
+    for unit_id, content in _contents(other, theirs.candidates):
+        there.setdefault(content, []).append(unit_id)
+    checks: dict[str, Checked] = {}
+    for unit_id, content in _contents(run, candidates):
+        same = there.get(content)
+        if same:
+            found = theirs.checks[same.pop(0)]
+            checks[unit_id] = replace(
+                unlabelled(candidates[unit_id]),
+                stratum=f"{other.folder.name}: {found.stratum}",
+                human=found.human,
+                unanswered=found.unanswered,
+                assisted=found.assisted,
+            )
+    matched = len(checks)
+    for unit_id, candidate in candidates.items():
+        if unit_id not in checks:
+            drawn = own.checks.get(unit_id) if own else None
+            checks[unit_id] = drawn or unlabelled(candidate)
+    export_id = theirs.export_id if own is None else own.export_id
+    return Draw(export_id, own.key if own else {}, checks, candidates), matched
+
+
+def _contents(run: Run, candidates: Mapping[str, Candidate]) -> Iterator[tuple[str, str]]:
+    """Unit id and a hash of all that a human's label depends on, in the order of the run."""
+    by_sample: dict[str, list[Candidate]] = {}
+    for candidate in candidates.values():
+        by_sample.setdefault(candidate.unit.sample_id, []).append(candidate)
+    for result in run:
+        for candidate in by_sample.get(result.id, ()):
+            yield candidate.unit.unit_id, _content(result, candidate)
+
+
+def _content(result: Result, candidate: Candidate) -> str:
+    sample = result.case.sample
+    (claim,) = (claim for claim in result.claims if claim.id == candidate.unit.claim_id)
+    taken_from = sample.answer if claim.side == "answer" else sample.reference
+    named = [sample.question, claim.side, taken_from, claim.text, _texts(sample, candidate.unit.sources)]
+    return sha256(json.dumps(named).encode()).hexdigest()
+
+
+def _texts(sample: Sample, sources: tuple[str, ...]) -> list[object]:
+    if sources in (THE_REFERENCE, THE_ANSWER):
+        return [sources[0], sample.reference if sources == THE_REFERENCE else sample.answer]
+    return [[context.title, context.text] for context in map(sample.context, sources)]

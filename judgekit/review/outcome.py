@@ -1,0 +1,216 @@
+"""From a run and the labels that came back to what they say: the shell around `judgekit.humans`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from judgekit.errors import InputError
+from judgekit.humans import (
+    Ceiling,
+    Checked,
+    Disagreement,
+    Outcome,
+    Rated,
+    Share,
+    Transferred,
+    agreements,
+    at_odds,
+    calibration,
+    ceiling_of,
+    corrected_score,
+    is_share,
+    is_supported,
+    shares_of,
+    transferred,
+    weights_of,
+)
+from judgekit.metrics import Metric
+from judgekit.records import Result, Summary
+from judgekit.review.drawn import Draw, Labels, carried, draws_of, outcome_labels
+from judgekit.review.records import HumanLabel
+from judgekit.rundir import Run
+
+_SEED = 7
+_NOT_A_SUM = "no sum of single verdicts"
+_NOT_DRAWN = "not drawn for"
+
+
+class _Part(NamedTuple):
+    """A metric's share of the run, in the draw that has most labels for it."""
+
+    share: Share
+    draw: Draw
+
+
+def outcome_of(run: Run, *, metrics: Sequence[str] = (), labels_from: Run | None = None, seed: int = _SEED) -> Outcome:
+    """What people found in a run; see `Outcome`. `metrics` names those wanted, by default all of the run.
+
+    `labels_from` is another run: its labels count for the very same checks here, and the judge's errors there are
+    carried over for metrics that cannot be corrected so. `seed` is that of the intervals of agreement. InputError: a
+    metric that the run does not have; a run that is not what it was when it was drawn from.
+    """
+    wanted = _metrics(run, metrics)
+    labels = Labels.of(run)
+    draws = draws_of(run, labels)
+    told = Outcome(run=str(run.folder), labels_from=None if labels_from is None else str(labels_from.folder))
+    theirs: Draw | None = None
+    if labels_from is not None:
+        their_labels = Labels.of(labels_from)
+        theirs = next((draw for draw in draws_of(labels_from, their_labels) if draw.labels), None)
+        if theirs is None:
+            return told.having(reason=f"{labels_from.folder}: has no labels; import them there first")
+        own = draws[0] if draws else None
+        draw, matched = carried(run, own, labels_from, theirs, metrics=[m for m in wanted if is_share(m)])
+        draws, told = [draw], told.having(matched=matched)
+        labels = Labels({**their_labels.settled, **labels.settled}, labels.deferred)
+    if not draws:
+        return told.having(reason=f"nothing was drawn yet: judgekit spotcheck draw {run.folder} -o sheet.csv")
+    summary = run.summary()
+    parts = _parts(run, wanted, draws)
+    scores = {name: corrected_score(part.share, summary[name]) for name, part in parts.items()}
+    refused = {
+        metric.name: _NOT_DRAWN if is_share(metric) else _NOT_A_SUM for metric in wanted if metric.name not in parts
+    }
+    told = _with_facts(told, draws[0], labels, [draws[0], *(part.draw for part in parts.values())])
+    told = told.having(scores=tuple(scores.values()), not_corrected=refused)
+    told = _with_reading(told, run, draws[0], parts, labels, seed=seed)
+    if labels_from is not None and theirs is not None:
+        bare = [name for name, score in scores.items() if score.macro.value is None and score.micro.value is None]
+        told = told.having(transferred=_transferred(run, summary, parts, bare, other=labels_from, theirs=theirs))
+    return told.having(reason=_reason(told)) if told.is_empty else told
+
+
+def _metrics(run: Run, names: Sequence[str]) -> list[Metric]:
+    found = {metric.name: metric for metric in run.metrics}
+    for name in names:
+        if name not in found:
+            raise InputError(f"{run.folder}: has no metric {name!r}; its metrics are: {', '.join(found)}")
+    return [found[name] for name in names or found]
+
+
+def _parts(run: Run, wanted: Iterable[Metric], draws: Sequence[Draw]) -> dict[str, _Part]:
+    """Metric -> its share in the draw that covers it with most labels. A metric that no draw covers has none."""
+    shared = [metric for metric in wanted if is_share(metric)]
+    found: dict[str, list[_Part]] = {metric.name: [] for metric in shared}
+    for draw in draws:
+        for share in shares_of(shared, (result.case for result in run), draw.by_name()):
+            if share.items and not share.outside:
+                found[share.metric].append(_Part(share, draw))
+    return {name: max(parts, key=lambda part: _labelled(part.share)) for name, parts in found.items() if parts}
+
+
+def _labelled(share: Share) -> int:
+    return sum(share.human(item.unit) is not None for item in share.items)
+
+
+def _reason(told: Outcome) -> str:
+    """Why there is no number, and what to do."""
+    if not told.labels:
+        return f"no label has come back yet: judgekit spotcheck import {told.run} SHEET"
+    bare = [stratum for score in told.scores for stratum in score.unlabelled]
+    if bare:
+        return f"a part of the run has no label, so nothing can be said of the whole: {bare[0]}"
+    return "none of the metrics is a sum of the verdicts that were labelled"
+
+
+def _with_facts(told: Outcome, main: Draw, labels: Labels, used: Iterable[Draw]) -> Outcome:
+    checks = list(main.checks.values())
+    labelled = [check for check in checks if is_supported(check) is not None]
+    in_use = {unit_id for draw in used for unit_id, check in draw.checks.items() if is_supported(check) is not None}
+    names = {label.reviewer for check in labelled for label in _labels(labels, check)}
+    own = {unit_id for unit_id, found in labels.settled.items() if found.is_supported is not None}
+    return told.having(
+        export_id=main.export_id,
+        reviewers=tuple(sorted(names)),
+        checks=len(checks),
+        drawn=sum(check.is_drawn for check in checks),
+        labels=len(labelled),
+        assisted=sum(check.assisted for check in labelled),
+        unanswered=dict(sorted(Counter(check.unanswered for check in checks if check.unanswered).items())),
+        aside=len(own - in_use) if told.labels_from is None else 0,
+    )
+
+
+def _labels(labels: Labels, check: Checked) -> Iterable[HumanLabel]:
+    found = labels.settled.get(check.unit_id)
+    return outcome_labels(found) if found else ()
+
+
+def _with_reading(
+    told: Outcome, run: Run, main: Draw, parts: Mapping[str, _Part], labels: Labels, *, seed: int
+) -> Outcome:
+    checks = sorted(main.checks.values(), key=lambda check: check.unit_id)
+    overall, by_metric = agreements(checks, [part.share for part in parts.values()], seed=seed)
+    return told.having(
+        agreement=overall,
+        by_metric=by_metric,
+        ceiling=_ceiling(main, labels),
+        calibration=calibration(checks),
+        disagreements=_disagreements(run, main, checks, labels),
+    )
+
+
+def _ceiling(main: Draw, labels: Labels) -> Ceiling | None:
+    """Humans against humans on the drawn checks; whoever adjudicated had seen what the others said."""
+    rated = []
+    found = [(line, labels.settled[unit_id]) for unit_id, line in main.key.items() if unit_id in labels.settled]
+    for line, outcome in found:
+        sides = {
+            label.reviewer: label.verdict.is_supported
+            for label in outcome.labels
+            if not label.adjudicated and label.verdict is not None
+        }
+        known = {name: side for name, side in sides.items() if side is not None}
+        rated.append(Rated(1 / (line.inclusion or 1.0), known))
+    return ceiling_of(
+        rated,
+        disputed=sum(outcome.is_disputed for _, outcome in found),
+        settled=sum(outcome.is_adjudicated for _, outcome in found),
+    )
+
+
+def _disagreements(run: Run, main: Draw, checks: Sequence[Checked], labels: Labels) -> tuple[Disagreement, ...]:
+    odd, weights = at_odds(checks), weights_of(checks)
+    rows = {check.sample_id for check in odd}
+    results = {result.id: result for result in run if result.id in rows}
+    return tuple(_disagreement(results[check.sample_id], main, check, labels, weights) for check in odd)
+
+
+def _disagreement(
+    result: Result, main: Draw, check: Checked, labels: Labels, weights: Mapping[str, float]
+) -> Disagreement:
+    asked = main.candidates[check.unit_id].unit.check
+    verdict = result.case.verdict(asked)
+    said = list(_labels(labels, check))
+    words = {label.verdict.value: None for label in said if label.verdict is not None}
+    return Disagreement(
+        unit_id=check.unit_id,
+        sample_id=check.sample_id,
+        check=asked,
+        claim=next(claim.text for claim in result.claims if claim.id == asked.claim_id),
+        judge=check.judge,
+        human=" and ".join(words) or ("supported" if is_supported(check) else "not_supported"),
+        stands_for=weights[check.stratum],
+        support=check.support,
+        evidence=verdict.evidence if verdict else (),
+        notes=tuple(label.note for label in said if label.note),
+    )
+
+
+def _transferred(
+    run: Run, summary: Summary, parts: Mapping[str, _Part], names: Sequence[str], *, other: Run, theirs: Draw
+) -> tuple[Transferred, ...]:
+    """The metrics of these names, corrected by the judge's errors in the other run, or refused."""
+    there = {metric.name: metric for metric in other.metrics}
+    shared = [there[name] for name in names if name in there]
+    cases = (result.case for result in other)
+    shares = {share.metric: share for share in shares_of(shared, cases, theirs.by_name())}
+    pins, their_pins = run.manifest.metrics, other.manifest.metrics
+    return tuple(
+        transferred(parts[name].share, summary[name], shares[name], pins=(pins[name], their_pins[name]))
+        if name in shares
+        else Transferred(metric=name, raw=summary[name].micro, reason="the other run does not have it")
+        for name in names
+    )

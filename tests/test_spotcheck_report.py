@@ -1,0 +1,315 @@
+"""From a draw to the corrected score, through files: what people say comes back, and nothing is made up without it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from scripts import judge_that, lines
+from test_cli import Done, judgekit
+
+import judgekit as jk
+from judgekit.review.drawn import Labels, draws_of
+from judgekit.review.outcome import outcome_of
+from judgekit.rundir import RESULTS, Run
+
+VERDICT = "verdict (supported / not_supported / cannot_tell)"
+#: How often the judge of these tests is right about what is supported, and about what is not.
+SENS, SPEC = 0.97, 0.45
+TRUE_RATE = 0.8
+
+
+def is_true(claim: str) -> bool:
+    """What is true in these tests: a coin thrown for the text of the claim."""
+    return random.Random(f"true {claim}").random() < TRUE_RATE
+
+
+def says(claim: str, _sources: object = (), *, seed: int = 0) -> str:
+    """What a judge with known error rates says of a claim, always the same."""
+    coin = random.Random(f"judge {seed} {claim}").random()
+    supported = coin < SENS if is_true(claim) else coin >= SPEC
+    return "supported" if supported else "unsupported"
+
+
+def a_log(path: Path, *, rows: int = 60, first: int = 0) -> Path:
+    made = []
+    for at in range(first, first + rows):
+        facts = [f"Tank {at} has part {part}." for part in range(1 + at % 7)]
+        made.append(
+            {"id": f"r{at}", "question": f"What of {at}?", "answer": " ".join(facts), "contexts": [f"Parts of {at}."]}
+        )
+    path.write_text(lines(made), encoding="utf-8")
+    return path
+
+
+def a_run(
+    tmp_path: Path, name: str = "run", *, seed: int = 0, form: str = "typed", metrics=("faithfulness",), **log: int
+) -> Run:
+    judge = judge_that(
+        form=form, labels=lambda claim, sources: says(claim, sources, seed=seed), split=lambda text: [text]
+    )
+    return jk.judge_log(
+        a_log(tmp_path / f"{name}.jsonl", **log), out=tmp_path / name, judge=judge.judge, metrics=metrics
+    )
+
+
+def fill(sheet: Path, verdict: Callable[[Mapping[str, str]], str | None], **columns: str) -> Path:
+    """The sheet as a reviewer gives it back; None leaves a row blank."""
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    filled = sheet.with_name(f"filled-{sheet.name}")
+    with filled.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows({**row, VERDICT: verdict(row) or "", **columns} for row in rows)
+    return filled
+
+
+def truly(row: Mapping[str, str]) -> str:
+    return "supported" if is_true(row["claim"]) else "not_supported"
+
+
+def reviewed(
+    run: Run, verdict: Callable[[Mapping[str, str]], str | None] = truly, *options: object, n: int = 90, by: str = "ann"
+) -> None:
+    """Draw from a run, fill the sheet in, and import it."""
+    sheet = run.folder / f"{by}.csv"
+    assert judgekit("spotcheck", "draw", run.folder, "-n", n, "-o", sheet, *options).code == 0
+    done = judgekit("spotcheck", "import", run.folder, fill(sheet, verdict, reviewer=by))
+    assert done.code == 0, done.err
+
+
+def report(run: Run, *options: object) -> dict:
+    done = judgekit("spotcheck", "report", run.folder, "--json", *options)
+    assert done.code == 0, done.err + done.out
+    return json.loads(done.out)
+
+
+def true_means(run: Run) -> tuple[float, float]:
+    rows = [[is_true(claim.text) for claim in result.claims] for result in run]
+    return sum(sum(row) / len(row) for row in rows) / len(rows), sum(map(sum, rows)) / sum(map(len, rows))
+
+
+# --- the whole way ---------------------------------------------------------------------------------
+
+
+def test_a_biased_judge_is_corrected_from_the_sheet_that_came_back(tmp_path):
+    run = a_run(tmp_path)
+    reviewed(run)
+    found = report(run)
+    (score,) = found["scores"]
+    for mean, true in zip(("macro", "micro"), true_means(run), strict=True):
+        told = score[mean]
+        assert told["low"] <= true <= told["high"]
+        assert told["raw"] == run.summary()["faithfulness"].model_dump()[mean]
+        assert told["raw_interval"]["low"] > true
+        assert told["more"] > 0
+    assert (score["labels"], found["labels"], found["reviewers"], found["reason"]) == (90, 90, ["ann"], None)
+    tpr = found["agreement"]["measures"]["tpr"]
+    assert tpr["low"] < SPEC < tpr["high"]
+    assert len(found["disagreements"]) == found["agreement"]["fp"] + found["agreement"]["fn"]
+
+
+def test_the_weights_are_those_of_the_draw(tmp_path):
+    """Each labelled check stands for all of its stratum over those labelled: the confusion shares say so."""
+    run = a_run(tmp_path)
+    reviewed(run, n=40)
+    found = outcome_of(run)
+    (draw,) = draws_of(run, Labels.of(run))
+    strata: dict[str, list] = {}
+    for check in draw.checks.values():
+        strata.setdefault(check.stratum, []).append(check)
+    fn = 0.0
+    for checks in strata.values():
+        said = [check for check in checks if check.human is not None]
+        assert {check.judge for check in checks} == {checks[0].judge}
+        missed = sum(jk.Label.SUPPORTED not in check.human for check in said)
+        fn += len(checks) * missed / len(said) if checks[0].judge is jk.Label.SUPPORTED else 0
+    assert found.agreement.shares["fn"] * len(draw.checks) == pytest.approx(fn)
+
+
+def test_a_larger_draw_counts_once_labels_of_it_have_come(tmp_path):
+    run = a_run(tmp_path)
+    reviewed(run, n=30)
+    first = report(run)
+    sheet = tmp_path / "more.csv"
+    assert judgekit("spotcheck", "draw", run.folder, "-n", 80, "-o", sheet).code == 0
+    assert report(run) == first
+    assert judgekit("spotcheck", "import", run.folder, fill(sheet, truly, reviewer="ann")).code == 0
+    assert report(run)["labels"] == 80
+
+
+# --- nothing is made up ----------------------------------------------------------------------------
+
+
+def nothing_said(done: Done) -> str:
+    assert done.code == 3, done.err
+    return done.out
+
+
+def test_without_a_draw_or_a_label_there_is_no_number_and_the_next_step(tmp_path):
+    run = a_run(tmp_path, rows=12)
+    assert "judgekit spotcheck draw" in nothing_said(judgekit("spotcheck", "report", run.folder))
+    assert judgekit("spotcheck", "draw", run.folder, "-n", 10, "-o", tmp_path / "sheet.csv").code == 0
+    assert "judgekit spotcheck import" in nothing_said(judgekit("spotcheck", "report", run.folder))
+    assert judgekit("spotcheck", "report", run.folder, "--metric", "context_recall").code == 2
+
+
+def test_a_part_of_the_run_without_a_label_gives_no_number(tmp_path):
+    run = a_run(tmp_path)
+    reviewed(run, lambda row: truly(row) if says(row["claim"]) == "supported" else None)
+    done = judgekit("spotcheck", "report", run.folder)
+    assert "a part of the run has no label" in " ".join(nothing_said(done).split())
+    assert "unsupported" in done.out
+
+
+def test_what_reviewers_left_open_is_told_with_its_bounds(tmp_path):
+    run = a_run(tmp_path)
+    reviewed(run, lambda row: "cannot_tell" if row["claim"].endswith("part 0.") else truly(row))
+    (score,) = report(run)["scores"]
+    assert score["unanswered"].keys() == {"cannot_tell"}
+    mean = score["micro"]
+    assert mean["lowest"] < mean["value"] < mean["highest"]
+    assert mean["lowest"] <= true_means(run)[1] <= mean["highest"]
+    shown = judgekit("spotcheck", "report", run.folder).out
+    assert f"{score['unanswered']['cannot_tell']} cannot tell; with them the mean is from" in " ".join(shown.split())
+
+
+def test_picks_by_hand_enter_no_estimate(tmp_path):
+    run = a_run(tmp_path)
+    reviewed(run, truly, "--inspect", "r6", n=20)
+    found = report(run)
+    assert found["labels"] == found["drawn"] == 20
+    assert found["aside"] > 0
+
+
+def test_labels_given_with_the_verdict_in_view_are_called_optimistic(tmp_path):
+    run = a_run(tmp_path)
+    reviewed(run, truly, "--visible")
+    assert report(run)["assisted"] == 90
+    assert "optimistic" in judgekit("spotcheck", "report", run.folder).out
+
+
+def test_a_run_that_was_changed_since_its_draw_is_refused(tmp_path):
+    run = a_run(tmp_path)
+    reviewed(run)
+    results = run.folder / RESULTS
+    results.write_bytes(results.read_bytes().replace(b'"label":"unsupported"', b'"label":"supported"', 3))
+    done = judgekit("spotcheck", "report", run.folder)
+    assert done.code == 2
+    assert "is not what it was when" in done.err
+
+
+def test_a_metric_that_was_not_drawn_for_says_so(tmp_path):
+    run = a_run(tmp_path, metrics=("faithfulness", "contradiction_rate", "context_relevance", "citation_precision"))
+    reviewed(run, truly, "--metric", "faithfulness")
+    found = report(run)
+    assert [score["metric"] for score in found["scores"]] == ["faithfulness", "contradiction_rate"]
+    assert found["not_corrected"].keys() == {"context_relevance", "citation_precision"}
+    coarse = found["scores"][1]
+    assert coarse["micro"]["value"] is None or coarse["unanswered"]["too_coarse"] > 0
+
+
+# --- people against people -------------------------------------------------------------------------
+
+
+def test_two_reviewers_are_the_ceiling_and_what_they_dispute_counts_as_open(tmp_path):
+    run = a_run(tmp_path)
+    sheet = tmp_path / "sheet.csv"
+    assert judgekit("spotcheck", "draw", run.folder, "-n", 60, "--reviewers", 2, "-o", sheet).code == 0
+
+    def contrary(row):
+        flipped = int(row["unit_id"][-1], 16) < 3
+        return {"supported": "not_supported", "not_supported": "supported"}[truly(row)] if flipped else truly(row)
+
+    for name, verdict in (("ann", truly), ("ben", contrary)):
+        half = sheet.with_name(f"sheet.{1 if name == 'ann' else 2}.csv")
+        assert judgekit("spotcheck", "import", run.folder, fill(half, verdict, reviewer=name)).code == 0
+    found = report(run)
+    ceiling = found["ceiling"]
+    assert (ceiling["checks"], ceiling["reviewers"]) == (20, ["ann", "ben"])
+    assert ceiling["disputed"] == found["unanswered"]["disputed"] > 0
+    assert ceiling["kappa"] < 1
+    assert "Humans against humans" in judgekit("spotcheck", "report", run.folder).out
+
+
+# --- confidences -----------------------------------------------------------------------------------
+
+
+def test_confidences_are_held_against_the_labels(tmp_path):
+    run = a_run(tmp_path, form="probabilities")
+    reviewed(run)
+    found = report(run)["calibration"]
+    assert found["labels"] == sum(one["labels"] for one in found["bins"]) == 90
+    shown = judgekit("spotcheck", "report", run.folder).out
+    assert "ECE" in shown
+    typed = a_run(tmp_path, "typed")
+    reviewed(typed)
+    assert report(typed)["calibration"] is None
+    assert "the judge gave no probabilities" in judgekit("spotcheck", "report", typed.folder).out
+
+
+# --- labels of another run -------------------------------------------------------------------------
+
+
+def test_labels_of_the_same_checks_serve_another_judge(tmp_path):
+    first, second = a_run(tmp_path, "first"), a_run(tmp_path, "second", seed=2)
+    reviewed(first)
+    found = report(second, "--labels-from", first.folder)
+    assert found["matched"] == found["checks"] == sum(len(result.claims) for result in second)
+    (score,) = found["scores"]
+    assert score["labels"] == 90
+    for mean, true in zip(("macro", "micro"), true_means(second), strict=True):
+        assert score[mean]["low"] <= true <= score[mean]["high"]
+        assert score[mean]["raw"] == second.summary()["faithfulness"].model_dump()[mean]
+    assert found["transferred"] == []
+
+
+def test_errors_are_carried_to_a_run_of_other_answers_by_the_same_judge(tmp_path):
+    there, here = a_run(tmp_path, "there", rows=120), a_run(tmp_path, "here", first=200)
+    reviewed(there, n=250)
+    found = report(here, "--labels-from", there.folder)
+    assert found["matched"] == 0
+    (one,) = found["transferred"]
+    assert one["low"] <= true_means(here)[1] <= one["high"]
+    assert abs(one["value"] - true_means(here)[1]) < abs(one["raw"] - true_means(here)[1])
+    shown = judgekit("spotcheck", "report", here.folder, "--labels-from", there.folder).out
+    assert "right only if the judge errs here as it did there" in " ".join(shown.split())
+
+
+def test_errors_of_another_judge_are_not_carried(tmp_path):
+    there = a_run(tmp_path, "there", rows=120)
+    reviewed(there, n=250)
+    log = a_log(tmp_path / "other.jsonl", first=300, rows=20)
+    judge = judge_that(form="probabilities", labels=says, split=lambda text: [text]).judge
+    here = jk.judge_log(
+        log, out=tmp_path / "other", judge=judge, metrics=["faithfulness"], options=jk.Options(split="segments")
+    )
+    done = judgekit("spotcheck", "report", here.folder, "--labels-from", there.folder)
+    assert done.code == 3
+    assert "another pin" in done.out
+
+
+def test_another_run_without_labels_has_nothing_to_give(tmp_path):
+    run, other = a_run(tmp_path, rows=10), a_run(tmp_path, "other", rows=10)
+    done = judgekit("spotcheck", "report", run.folder, "--labels-from", other.folder)
+    assert "has no labels" in " ".join(nothing_said(done).split())
+
+
+# --- what is printed -------------------------------------------------------------------------------
+
+
+def test_text_of_people_cannot_steer_the_terminal(tmp_path):
+    run = a_run(tmp_path)
+    sheet = tmp_path / "sheet.csv"
+    assert judgekit("spotcheck", "draw", run.folder, "-n", 60, "-o", sheet).code == 0
+    filled = fill(sheet, truly, reviewer="ann\x1b[2J", note="[bold]\x1b[31mred")
+    assert judgekit("spotcheck", "import", run.folder, filled).code == 0
+    shown = judgekit("spotcheck", "report", run.folder).out
+    assert "note: [bold]" in shown
+    assert "\x1b" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
