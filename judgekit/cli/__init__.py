@@ -19,6 +19,7 @@ from judgekit.cli.judging import demo, rescore, run
 from judgekit.cli.reading import prompts, report
 from judgekit.cli.retrieval import retrieval
 from judgekit.cli.spotcheck import spotcheck
+from judgekit.cli.spotcheck_report import spotcheck_report
 from judgekit.errors import InputError, JudgekitError
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -48,6 +49,7 @@ def cli() -> None:
     """
 
 
+spotcheck.add_command(spotcheck_report)
 for command in (demo, run, rescore, report, spotcheck, retrieval, doctor, prompts):
     cli.add_command(command)
 

@@ -31,7 +31,7 @@ def spotcheck_report(
 
     Exit code 3 when nothing can be estimated: nothing drawn, no label, or a part of the run without one.
     """
-    from judgekit.review.outcome import outcome_of  # noqa: PLC0415 - only this command needs it
+    from judgekit.review import outcome_of  # noqa: PLC0415 - only this command needs it
 
     found = outcome_of(Run(folder), metrics=metrics, labels_from=None if other is None else Run(other), seed=seed)
     if as_json:

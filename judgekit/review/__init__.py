@@ -3,6 +3,7 @@
 from judgekit.review.draw import Order, draw_review
 from judgekit.review.importing import Imported, import_sheets
 from judgekit.review.labels import Settled, exports_of, history_of, key_of, labels_of, settled
+from judgekit.review.outcome import outcome_of
 from judgekit.review.records import (
     ClaimCheck,
     Export,
@@ -32,5 +33,6 @@ __all__ = [
     "import_sheets",
     "key_of",
     "labels_of",
+    "outcome_of",
     "settled",
 ]

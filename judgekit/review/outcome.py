@@ -33,7 +33,8 @@ from judgekit.review.records import HumanLabel
 from judgekit.rundir import Run
 
 _SEED = 7
-_NOT_A_SUM = "no sum of single verdicts"
+_NO_CLAIMS = "they rest on no verdict of a claim"
+_NOT_A_SUM = "several verdicts decide together"
 _NOT_DRAWN = "not drawn for"
 
 
@@ -70,9 +71,7 @@ def outcome_of(run: Run, *, metrics: Sequence[str] = (), labels_from: Run | None
     summary = run.summary()
     parts = _parts(run, wanted, draws)
     scores = {name: corrected_score(part.share, summary[name]) for name, part in parts.items()}
-    refused = {
-        metric.name: _NOT_DRAWN if is_share(metric) else _NOT_A_SUM for metric in wanted if metric.name not in parts
-    }
+    refused = {metric.name: _why_not(metric) for metric in wanted if metric.name not in parts}
     told = _with_facts(told, draws[0], labels, [draws[0], *(part.draw for part in parts.values())])
     told = told.having(scores=tuple(scores.values()), not_corrected=refused)
     told = _with_reading(told, run, draws[0], parts, labels, seed=seed)
@@ -99,6 +98,13 @@ def _parts(run: Run, wanted: Iterable[Metric], draws: Sequence[Draw]) -> dict[st
             if share.items and not share.outside:
                 found[share.metric].append(_Part(share, draw))
     return {name: max(parts, key=lambda part: _labelled(part.share)) for name, parts in found.items() if parts}
+
+
+def _why_not(metric: Metric) -> str:
+    """Why labels of single checks do not correct a metric."""
+    if is_share(metric):
+        return _NOT_DRAWN
+    return _NO_CLAIMS if type(metric).checks is Metric.checks else _NOT_A_SUM
 
 
 def _labelled(share: Share) -> int:
