@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,10 +110,14 @@ def _metric(name: str, pin: MetricPin) -> Metric:
     known = METRICS.get(name)
     if known is None and pin.options.keys() == Rubric(name="r", criterion="?").options.keys():
         return TypeAdapter(Rubric).validate_python({"name": name, **pin.options})
-    if known is None or known.options.keys() != pin.options.keys():
+    if known is None or not known.options.keys() <= pin.options.keys() <= _fields_of(known):
         return Foreign(name, pin)
     changed: Metric = replace(known, **pin.options)  # type: ignore[type-var]  # shipped metrics are dataclasses
     return changed
+
+
+def _fields_of(metric: Metric) -> set[str]:
+    return {field.name for field in fields(metric)} if is_dataclass(metric) else set()
 
 
 class Results:

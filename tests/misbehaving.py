@@ -157,6 +157,14 @@ def no_answer() -> Reply:
     return Reply(silent=True, end="close")
 
 
+def _parsed(raw: bytes) -> Any:
+    """The JSON of a body; None for one that is empty or no JSON."""
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return None
+
+
 def _in_turn(replies: Sequence[Reply]) -> Handler:
     left = list(replies)
     return lambda _request: left.pop(0) if len(left) > 1 else left[0]
@@ -243,7 +251,7 @@ class Server:
         pairs = (line.partition(":") for line in lines)
         headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
-        body = json.loads(raw) if raw else None
+        body = _parsed(raw)
         request = Request(method, path, headers, raw, self._clock(), connection, body)
         self.requests.append(request)
         return request

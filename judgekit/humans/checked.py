@@ -97,7 +97,7 @@ class Share:
 
 def is_share(metric: Metric) -> bool:
     """True when humans' labels of single checks can correct the metric: its numerator is a sum of verdicts."""
-    return metric.worth(Label.SUPPORTED) is not None
+    return metric.worth(Label.SUPPORTED) is not None and metric.min_probability is None
 
 
 #: (sample id, claim id, sources) -> the judged check of that name.

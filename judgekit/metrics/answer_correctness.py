@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgekit.metrics.base import NOTHING, Metric, require_share
+from judgekit.metrics.base import NOTHING, VerdictMetric, require_share
 from judgekit.metrics.gaps import claims_gap, text_gap
 from judgekit.metrics.means import harmonic_score
 from judgekit.metrics.same_text import same_text
@@ -36,12 +36,13 @@ def _text_score(metric: str, sample: Sample) -> Score | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerMetric(Metric):
+class AnswerMetric(VerdictMetric):
     """A metric that sets the answer against the reference; `partial` is the credit for partial support."""
 
     partial: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_share(self, "partial", self.partial)
 
     def needs_for(self, sample: Sample) -> frozenset[Need]:
@@ -62,6 +63,7 @@ class _OneWay(AnswerMetric):
         return support_mark(label, partial=self.partial)
 
     def score(self, case: Case) -> Score:
+        case = self.held(case)
         if decided := _text_score(self.name, case.sample):
             return decided
         if gap := claims_gap(case, self.side):
@@ -122,6 +124,7 @@ class AnswerCorrectness(AnswerMetric):
         return [check for half in self._halves() for check in half.checks(case)]
 
     def score(self, case: Case) -> Score:
+        case = self.held(case)
         if decided := _text_score(self.name, case.sample):
             return decided
         precision, recall = (half.score(case) for half in self._halves())

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judgekit.metrics.base import NOTHING, Metric
+from judgekit.metrics.base import NOTHING, Metric, VerdictMetric
 from judgekit.metrics.gaps import claims_gap, text_gap
 from judgekit.metrics.matrix import (
     Known,
@@ -31,7 +31,7 @@ from judgekit.records import ANSWER, REFERENCE, Case, Check, Claim, Need, Reason
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChunkAttribution(Metric):
+class ChunkAttribution(VerdictMetric):
     """Share of the contexts that alone support at least one claim of the answer.
 
     Numerator: such contexts. Denominator: contexts with text; a repeated text counts at each rank, as its first copy
@@ -50,6 +50,7 @@ class ChunkAttribution(Metric):
         return alone(case, ANSWER)
 
     def score(self, case: Case) -> Score:
+        case = self.held(case)
         sample = case.sample
         if gap := self._gap(sample) or claims_gap(case, ANSWER):
             return Score.undefined(self.name, gap)
@@ -67,7 +68,7 @@ class ChunkAttribution(Metric):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContextUtilisation(Metric):
+class ContextUtilisation(VerdictMetric):
     """Share of what retrieval brought of the reference that the answer says too.
 
     Numerator: reference claims that some context alone supports and that the answer supports. Denominator: reference
@@ -88,6 +89,7 @@ class ContextUtilisation(Metric):
         return [] if self._gap(case.sample) else [*alone(case, REFERENCE), *against_the_other(case, REFERENCE)]
 
     def score(self, case: Case) -> Score:
+        case = self.held(case)
         if gap := self._gap(case.sample) or claims_gap(case, REFERENCE):
             return Score.undefined(self.name, gap)
         claims = [(entailed(case, claim), in_the_other(case, claim)) for claim in case.claims_of(REFERENCE)]

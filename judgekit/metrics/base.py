@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from typing import ClassVar
 
 from pydantic import JsonValue
 
@@ -26,6 +27,7 @@ class Metric(ABC):
     version: int = 1
     lower_is_better: bool = False
     needs: frozenset[Need] = NOTHING
+    min_probability: float | None = None
 
     def needs_for(self, sample: Sample) -> frozenset[Need]:
         """What this sample needs: `needs`, or less where the sample alone decides the score."""
@@ -63,6 +65,34 @@ class Metric(ABC):
     def options(self) -> dict[str, JsonValue]:
         """The options as set; they go into the manifest, since they can move the value."""
         return {field.name: getattr(self, field.name) for field in fields(self)} if is_dataclass(self) else {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictMetric(Metric):
+    """A metric that counts the verdicts of one label, `counts`.
+
+    min_probability: unless None, a verdict has that label exactly when the judge gave it at least this probability;
+    what falls short has the likeliest other one, and a verdict without probabilities is `unjudged`. Every such metric
+    looks at the case through `held` before it looks at a verdict.
+    """
+
+    counts: ClassVar[Label] = Label.SUPPORTED
+
+    min_probability: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.min_probability is not None:
+            require_share(self, "min_probability", self.min_probability)
+
+    def held(self, case: Case) -> Case:
+        """The case as this metric sees it."""
+        return case.held_to(self.counts, self.min_probability)
+
+    @property
+    def options(self) -> dict[str, JsonValue]:
+        """The options as set, without a threshold where there is none, so that pins without one stay as they are."""
+        set_ = super().options
+        return set_ if self.min_probability is not None else {k: v for k, v in set_.items() if k != "min_probability"}
 
 
 def require_share(metric: Metric, option: str, value: float) -> None:

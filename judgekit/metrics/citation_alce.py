@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from judgekit.metrics.base import VerdictMetric
 from judgekit.metrics.citations import CitationMetric, checks_alone, citations_of
 from judgekit.metrics.gaps import claims_gap
 from judgekit.metrics.sources import cited_sources, dangling_note, without
@@ -29,7 +30,7 @@ def _together(case: Case) -> list[Check]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CitationRecall(CitationMetric):
+class CitationRecall(CitationMetric, VerdictMetric):
     """Share of the answer's claims that the contexts they cite, taken together, support.
 
     Numerator: claims supported by their cited contexts. Denominator: all answer claims. Range [0, 1].
@@ -46,6 +47,7 @@ class CitationRecall(CitationMetric):
         return support_mark(label)
 
     def score(self, case: Case) -> Score:
+        case = self.held(case)
         if gap := claims_gap(case, ANSWER):
             return Score.undefined(self.name, gap)
         claims = case.claims_of(ANSWER)
@@ -54,7 +56,7 @@ class CitationRecall(CitationMetric):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CitationPrecision(CitationMetric):
+class CitationPrecision(CitationMetric, VerdictMetric):
     """Share of citations that belong to a supported claim and are not dispensable.
 
     Numerator: citations whose claim is supported by all it cites, and which support it alone or cannot be left out.
@@ -67,6 +69,7 @@ class CitationPrecision(CitationMetric):
     name = "citation_precision"
 
     def checks(self, case: Case) -> list[Check]:
+        case = self.held(case)
         checks = _together(case)
         for claim in _clean(case):
             together = cited_sources(case, claim)
@@ -78,6 +81,7 @@ class CitationPrecision(CitationMetric):
         return list(dict.fromkeys(checks))
 
     def score(self, case: Case) -> Score:
+        case = self.held(case)
         if gap := claims_gap(case, ANSWER):
             return Score.undefined(self.name, gap)
         marks = [_mark(case, claim, alone) for claim in _clean(case) for alone in citations_of(case, claim)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from judgekit.metrics.base import VerdictMetric
 from judgekit.metrics.citations import CitationMetric, checks_alone, citations_of
 from judgekit.metrics.gaps import claims_gap
 from judgekit.metrics.sources import cited_sources, dangling_note
@@ -12,7 +13,7 @@ from judgekit.records import ANSWER, Case, Check, Claim, Label, Reason, Score
 
 
 @dataclass(frozen=True, kw_only=True)
-class CitationPrecisionGraded(CitationMetric):
+class CitationPrecisionGraded(CitationMetric, VerdictMetric):
     """Share of citations that support their claim, fully or as a part of what only together supports it.
 
     Numerator: citations that support the claim fully, or partially where all cited contexts together support it
@@ -25,6 +26,7 @@ class CitationPrecisionGraded(CitationMetric):
     name = "citation_precision_graded"
 
     def checks(self, case: Case) -> list[Check]:
+        case = self.held(case)
         checks: list[Check] = []
         for claim in case.claims_of(ANSWER):
             alone = checks_alone(case, claim)
@@ -35,6 +37,7 @@ class CitationPrecisionGraded(CitationMetric):
         return checks
 
     def score(self, case: Case) -> Score:
+        case = self.held(case)
         if gap := claims_gap(case, ANSWER):
             return Score.undefined(self.name, gap)
         marks: list[float | None] = []

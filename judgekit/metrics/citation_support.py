@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from judgekit.metrics.base import require_share
+from judgekit.metrics.base import VerdictMetric, require_share
 from judgekit.metrics.citations import CitationMetric, checks_alone, citations_of
 from judgekit.metrics.gaps import claims_gap
 from judgekit.metrics.sources import dangling_note
@@ -13,7 +13,7 @@ from judgekit.records import ANSWER, Case, Check, Label, Reason, Score
 
 
 @dataclass(frozen=True, kw_only=True)
-class CitationSupport(CitationMetric):
+class CitationSupport(CitationMetric, VerdictMetric):
     """Share of (claim, cited context) pairs in which that context alone supports the claim.
 
     Numerator: pairs labelled `supported`, plus `partial` for each `partially_supported` one.
@@ -29,6 +29,7 @@ class CitationSupport(CitationMetric):
     partial: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_share(self, "partial", self.partial)
 
     def checks(self, case: Case) -> list[Check]:
@@ -42,6 +43,7 @@ class CitationSupport(CitationMetric):
         return [Check.of(claim, sources) for claim, sources in pairs if sources]
 
     def score(self, case: Case) -> Score:
+        case = self.held(case)
         if gap := claims_gap(case, ANSWER):
             return Score.undefined(self.name, gap)
         marks: list[float | None] = []

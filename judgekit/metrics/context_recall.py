@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from judgekit.metrics.base import NOTHING, Metric, require_share
+from judgekit.metrics.base import NOTHING, VerdictMetric, require_share
 from judgekit.metrics.gaps import claims_gap, nothing_supported, text_gap
 from judgekit.metrics.support import claims_against, share_supported, support_mark
 from judgekit.records import REFERENCE, Case, Check, Label, Need, Sample, Score
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContextRecall(Metric):
+class ContextRecall(VerdictMetric):
     """Share of the reference's claims that the contexts, taken together, support.
 
     Numerator: reference claims labelled `supported`, plus `partial` for each `partially_supported` one.
@@ -27,6 +27,7 @@ class ContextRecall(Metric):
     partial: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_share(self, "partial", self.partial)
 
     def needs_for(self, sample: Sample) -> frozenset[Need]:
@@ -39,6 +40,7 @@ class ContextRecall(Metric):
         return support_mark(label, partial=self.partial)
 
     def score(self, case: Case) -> Score:
+        case = self.held(case)
         if missing := text_gap(case.sample, REFERENCE):
             return Score.undefined(self.name, missing)
         if not case.sample.source_ids:

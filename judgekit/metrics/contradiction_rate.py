@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from judgekit.metrics.base import NOTHING, Metric
+from judgekit.metrics.base import NOTHING, VerdictMetric
 from judgekit.metrics.gaps import claims_gap, text_gap
 from judgekit.metrics.support import claims_against, names
 from judgekit.records import ANSWER, Case, Check, Label, Need, Reason, Sample, Score
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContradictionRate(Metric):
+class ContradictionRate(VerdictMetric):
     """Share of the answer's claims that the contexts, taken together, contradict. Lower is better.
 
     Numerator: answer claims labelled `contradicted`. Denominator: all answer claims. Range [0, 1].
@@ -22,6 +22,7 @@ class ContradictionRate(Metric):
 
     name = "contradiction_rate"
     lower_is_better = True
+    counts = Label.CONTRADICTED
     needs = frozenset({Need.ANSWER_CLAIMS})
 
     def needs_for(self, sample: Sample) -> frozenset[Need]:
@@ -34,6 +35,7 @@ class ContradictionRate(Metric):
         return None if label is Label.UNJUDGED else float(label is Label.CONTRADICTED)
 
     def score(self, case: Case) -> Score:
+        case = self.held(case)
         if missing := text_gap(case.sample, ANSWER):
             return Score.undefined(self.name, missing)
         if not case.sample.source_ids:

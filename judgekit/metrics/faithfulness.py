@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from judgekit.metrics.base import NOTHING, Metric, require_share
+from judgekit.metrics.base import NOTHING, VerdictMetric, require_share
 from judgekit.metrics.gaps import claims_gap, nothing_supported, text_gap
 from judgekit.metrics.refusals import reads_as_refusal
 from judgekit.metrics.support import claims_against, share_supported, support_mark
@@ -12,7 +12,7 @@ from judgekit.records import ANSWER, Case, Check, Label, Need, Reason, Sample, S
 
 
 @dataclass(frozen=True, kw_only=True)
-class Faithfulness(Metric):
+class Faithfulness(VerdictMetric):
     """Share of the answer's claims that the contexts, taken together, support.
 
     Numerator: answer claims labelled `supported`, plus `partial` for each `partially_supported` one.
@@ -29,6 +29,7 @@ class Faithfulness(Metric):
     partial: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_share(self, "partial", self.partial)
 
     def needs_for(self, sample: Sample) -> frozenset[Need]:
@@ -41,6 +42,7 @@ class Faithfulness(Metric):
         return support_mark(label, partial=self.partial)
 
     def score(self, case: Case) -> Score:
+        case = self.held(case)
         if missing := text_gap(case.sample, ANSWER):
             return Score.undefined(self.name, missing)
         if not case.sample.source_ids:

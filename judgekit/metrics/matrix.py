@@ -15,7 +15,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import ClassVar
 
-from judgekit.metrics.base import NOTHING, Metric
+from judgekit.metrics.base import NOTHING, VerdictMetric
 from judgekit.metrics.gaps import claims_gap, nothing_supported, text_gap
 from judgekit.metrics.refusals import reads_as_refusal
 from judgekit.metrics.same_text import same_text
@@ -86,7 +86,7 @@ def is_relevant(case: Case, source: str) -> Known:
     return some(supports(case, claim, (source,)) for claim in case.claims_of(REFERENCE))
 
 
-class MatrixMetric(Metric):
+class MatrixMetric(VerdictMetric):
     """A share of the claims of `side`, each with a mark of its own.
 
     `texts` are the texts that must be there, `reads` those whose claims are looked at. `by_contexts_alone`: where
@@ -107,6 +107,7 @@ class MatrixMetric(Metric):
         return NOTHING if self._gap(sample) or self._is_decided(sample) else self.needs
 
     def score(self, case: Case) -> Score:
+        case = self.held(case)
         if gap := self._gap(case.sample):
             return Score.undefined(self.name, gap)
         if self._is_decided(case.sample):

@@ -71,6 +71,25 @@ class Verdict(Record):
     in_parts: bool = False
     calls: tuple[str, ...] = ()
 
+    def held_to(self, label: Label, least: float) -> Verdict:
+        """The verdict where it is `label` exactly when the judge gave that at least the probability `least`.
+
+        What falls short of it becomes the likeliest of the other labels. Without probabilities (from a judge that gives
+        none, or for sources asked in parts) it is `unjudged`, with the cause `no_probabilities`.
+        """
+        if self.label is Label.UNJUDGED:
+            return self
+        if self.probabilities is None or label not in self.probabilities or len(self.probabilities) == 1:
+            return self.having(label=Label.UNJUDGED, cause="no_probabilities", evidence=())
+        chance = self.probabilities[label]
+        if chance >= least:
+            return self if self.label is label else self.having(label=label, reason=f"P({label}) = {chance:g}")
+        if self.label is not label:
+            return self
+        others = {other: p for other, p in self.probabilities.items() if other != label}
+        reason = f"P({label}) = {chance:g}, less than {least:g}"
+        return self.having(label=max(others, key=lambda other: others[other]), reason=reason)
+
 
 class Need(StrEnum):
     """What a metric needs known about a sample, beside verdicts of checks."""
@@ -186,6 +205,13 @@ class Case(Record):
         """The label of a check; `unjudged` when it has no verdict."""
         found = self._by_check.get(check)
         return found.label if found else Label.UNJUDGED
+
+    def held_to(self, label: Label, least: float | None) -> Case:
+        """The case with every verdict held to a least probability of one label; itself where there is none to hold to.
+        See Verdict.held_to."""
+        if least is None:
+            return self
+        return self.having(verdicts=tuple(verdict.held_to(label, least) for verdict in self.verdicts))
 
     def rated(self, kind: RatingKind) -> dict[str, Rating]:
         """Subject -> rating, for all ratings of a kind."""

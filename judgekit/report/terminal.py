@@ -71,6 +71,7 @@ def _header(console: Console, summary: Summary, run: Manifest) -> None:
         *((("Paid", paid(run)),) if run.sessions else ()),
         *((("Identity", said),) if (said := _identity(run)) else ()),
         *((("Left out", said),) if (said := _left_out(run)) else ()),
+        *((("Thresholds", said),) if (said := _thresholds(run)) else ()),
     ]
     put(console, Text(f"judgekit {one_line(run.judgekit)}", style="bold"))
     put(console, grid((Text(name), Text(said)) for name, said in facts), indent=2)
@@ -90,6 +91,12 @@ def _left_out(run: Manifest) -> str:
     found = [dialect.get("dropped") for dialect in run.dialect.values() if isinstance(dialect, Mapping)]
     names = sorted({str(name) for dropped in found if isinstance(dropped, list) for name in dropped})
     return one_line(f"{', '.join(names)}: the endpoint refuses what is set there") if names else ""
+
+
+def _thresholds(run: Manifest) -> str:
+    """The probability that a label needs to count, for every metric that has such a threshold."""
+    least = {name: pin.options.get("min_probability") for name, pin in run.metrics.items()}
+    return one_line(", ".join(f"{name} from a probability of {p}" for name, p in least.items() if p is not None))
 
 
 def _part(part: str, run: Manifest) -> str:
