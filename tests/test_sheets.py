@@ -88,25 +88,27 @@ def rows_of(path):
 # --- CSV ---------------------------------------------------------------------------------------
 
 
-def test_a_csv_has_what_is_to_be_read_then_what_is_to_be_filled_in(tmp_path):
+def test_a_csv_has_the_claim_and_what_to_fill_in_then_what_to_read(tmp_path):
     FORMATS["csv"].write([a_unit(), a_unit(2)], tmp_path / "s.csv")
     rows = rows_of(tmp_path / "s.csv")
-    assert rows[0] == {
-        "unit_id": "u1",
-        "question": "What?",
-        "claim": "A claim.",
-        "citations": "[2]",
-        "answer": "One. >>Two [2].<< Three.",
-        "evidence_1": "[d2] (cited, rank 2)\nSecond.",
-        "evidence_2": "[d1] Terms (rank 1, document d, version 2026-03)\nFirst.",
-        "verdict (supported / not_supported / cannot_tell)": "",
-        "claim_ok (ok / not_in_answer / not_atomic / duplicate)": "",
-        "evidence_id": "",
-        "note": "",
-        "reviewer": "",
-        "minutes": "",
-        "export_id": "x1",
-    }
+    assert list(rows[0].items()) == list(
+        {
+            "unit_id": "u1",
+            "claim": "A claim.",
+            "verdict (supported / not_supported / cannot_tell)": "",
+            "claim_ok (ok / not_in_answer / not_atomic / duplicate)": "",
+            "evidence_id": "",
+            "note": "",
+            "question": "What?",
+            "citations": "[2]",
+            "answer": "One. >>Two [2].<< Three.",
+            "evidence_1": "[d2] (cited, rank 2)\nSecond.",
+            "evidence_2": "[d1] Terms (rank 1, document d, version 2026-03)\nFirst.",
+            "reviewer": "",
+            "minutes": "",
+            "export_id": "x1",
+        }.items()
+    )
     assert [row["unit_id"] for row in rows] == ["u1", "u2"]
 
 
@@ -114,8 +116,8 @@ def test_whole_answers_come_with_their_claims_and_a_count_of_what_is_missing(tmp
     FORMATS["csv"].write([a_whole()], tmp_path / "s.csv")
     (row,) = rows_of(tmp_path / "s.csv")
     assert list(row) == [
-        *("unit_id", "question", "claims", "answer", "evidence_1"),
-        *("verdict (supported / not_supported / cannot_tell)", "missed", "note", "reviewer", "minutes", "export_id"),
+        *("unit_id", "claims", "verdict (supported / not_supported / cannot_tell)", "missed", "note"),
+        *("question", "answer", "evidence_1", "reviewer", "minutes", "export_id"),
     ]
     assert (row["claims"], row["answer"]) == ("1. One.\n2. Two.", "One. Two.")
 
@@ -136,7 +138,7 @@ def test_a_visible_sheet_shows_the_judge_beside_the_rest(tmp_path):
 def test_the_file_is_what_spreadsheets_expect(tmp_path):
     FORMATS["csv"].write([a_unit(question="Größe\r\nzwei\x00\x1b[31m")], tmp_path / "s.csv")
     raw = (tmp_path / "s.csv").read_bytes()
-    assert raw.startswith(b'\xef\xbb\xbf"unit_id","question",')
+    assert raw.startswith(b'\xef\xbb\xbf"unit_id","claim",')
     assert raw.endswith(b',"x1"\r\n')
     assert raw.count(b"\r\n") == 2
     (row,) = rows_of(tmp_path / "s.csv")
@@ -169,7 +171,7 @@ def test_a_long_text_goes_on_in_further_cells_and_loses_nothing(tmp_path):
     unit = a_unit(text="x" * 40_000, span=None, passages=(Passage(context_id="d1", text=long), a_unit().passages[1]))
     FORMATS["csv"].write([unit, a_unit(2)], tmp_path / "s.csv")
     rows = rows_of(tmp_path / "s.csv")
-    assert list(rows[0])[4:9] == ["answer", "answer_cont_2", "evidence_1", "evidence_1_cont_2", "evidence_1_cont_3"]
+    assert list(rows[0])[8:13] == ["answer", "answer_cont_2", "evidence_1", "evidence_1_cont_2", "evidence_1_cont_3"]
     first = [cell for name, cell in rows[0].items() if name.startswith("evidence_1")]
     assert "".join(map(unguard, first)) == f"[d1]\n{long}"
     assert rows[0]["answer"] + rows[0]["answer_cont_2"] == "x" * 40_000
@@ -217,9 +219,9 @@ def test_a_workbook_holds_text_alone_lists_and_a_header_that_stays(tmp_path):
     last = len(units) + 1
     assert lists['"supported,not_supported,cannot_tell"'] == f"{column}2:{column}{last}"
     assert len(lists) == 2
-    assert sheet.freeze_panes == "B2"
+    assert sheet.freeze_panes == "D2"
     assert all(cell.alignment.wrap_text for cell in sheet[2])
-    assert sheet.column_dimensions["C"].width > 30
+    assert sheet.column_dimensions["B"].width > 30
     assert "by the evidence alone" in book["how to"]["A1"].value
 
 

@@ -20,7 +20,8 @@ from judgekit.review.sheets.layout import (
     taken_from,
 )
 
-_TEXTS = ("question", "claim", "claims", "citations", "answer", "reference")
+_SUBJECT = ("claim", "claims")
+_TEXTS = ("question", "citations", "answer", "reference")
 
 
 def header(column: Column) -> str:
@@ -37,17 +38,18 @@ def to_fill(units: Sequence[ReviewUnit]) -> tuple[Column, ...]:
 def table(units: Sequence[ReviewUnit]) -> tuple[list[str], list[dict[str, str]]]:
     """The headings, and a row a unit, guarded and fit for cells; empty cells are left out.
 
-    Columns: what is to be read, then what is to be filled in, then the ids. A passage is a cell of its own,
-    `evidence_1` the first; a text too long for a cell goes on in `answer_cont_2`, `evidence_1_cont_2`, ...
+    Columns: the claim and what is to be filled in about it, which stay in view beside a long row of evidence, then what
+    is to be read. A passage is a cell of its own, `evidence_1` the first; a text too long for a cell goes on in
+    `answer_cont_2`, `evidence_1_cont_2`, ...
     """
     rows = [_row(unit) for unit in units]
     used = {name for row in rows for name in row}
     evidence = max((len(unit.passages) for unit in units), default=0)
     judge = sorted({name for unit in units for name, _ in said(unit)})
     texts = (*_TEXTS, *(f"evidence_{number}" for number in range(1, evidence + 1)), *judge)
-    shown = [name for text in texts for name in _continued(text, used)]
-    fill = [header(column) for column in to_fill(units)]
-    return [UNIT_ID, *shown, *fill, EXPORT_ID], rows
+    subject, shown = ([name for text in some for name in _continued(text, used)] for some in (_SUBJECT, texts))
+    fill = [header(column) for column in asked(units)]
+    return [UNIT_ID, *subject, *fill, *shown, REVIEWER.name, MINUTES.name, EXPORT_ID], rows
 
 
 def _row(unit: ReviewUnit) -> dict[str, str]:

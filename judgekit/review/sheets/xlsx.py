@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 
 from judgekit.errors import InputError
 from judgekit.review.records import Filled, ReviewUnit
-from judgekit.review.sheets.layout import GUIDE, GUIDE_WHOLE, UNIT_ID, Column, is_whole
+from judgekit.review.sheets.layout import GUIDE, GUIDE_WHOLE, UNIT_ID, VERDICT, Column, is_whole
 from judgekit.review.sheets.reading import column_of, columns_of, filled
 from judgekit.review.sheets.table import header, table, to_fill
 
@@ -81,7 +81,8 @@ def _dress(sheet: Worksheet, headings: Sequence[str], fill: dict[str, Column]) -
             choices.error, choices.errorTitle = f"one of: {', '.join(options)}", fill[heading].name
             sheet.add_data_validation(choices)
             choices.add(f"{letter}2:{letter}{last}")
-    sheet.freeze_panes = "B2"
+    verdict = next(at for at, heading in enumerate(headings, start=1) if column_of(heading) == VERDICT.name)
+    sheet.freeze_panes = f"{get_column_letter(verdict + 1)}2"
 
 
 def _width(name: str) -> int:
