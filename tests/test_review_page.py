@@ -17,6 +17,7 @@ from judgekit.records import Label
 from judgekit.review.page import read, write
 from judgekit.review.page.writing import common_words, page_of
 from judgekit.review.records import Filled, JudgeSaid, Passage, ReviewUnit
+from judgekit.review.sheets import read as read_sheet
 from judgekit.segment.words import content_words, where_said
 
 FOLDER = Path(page_room.__file__).parent
@@ -176,7 +177,7 @@ def test_words_that_stand_nearly_everywhere_are_not_marked():
 
 def test_marks_are_counted_as_javascript_counts():
     text = "🗼🗼 The tower 🗼 measures 12 metres."
-    (unit,) = Page(page_of([a_unit(text=text, span=(2, 12), passages=(Passage(context_id="d1", text=text),))])).data[
+    (unit,) = Page(page_of([a_unit(text=text, span=(3, 12), passages=(Passage(context_id="d1", text=text),))])).data[
         "units"
     ]
     units16 = text.encode("utf-16-le")
@@ -260,3 +261,9 @@ def test_a_file_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "back.jsonl").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="is not UTF-8 text; give the file"):
         read(tmp_path / "back.jsonl")
+
+
+def test_the_page_itself_is_not_what_it_hands_back(tmp_path):
+    write([a_unit()], tmp_path / "page.html")
+    with pytest.raises(InputError, match=r"page\.html: is the page itself; open it, press Download"):
+        read_sheet(tmp_path / "page.html")

@@ -4,11 +4,16 @@ import json
 
 import pytest
 from browser import skip_without_browser, visit
+from click.testing import CliRunner
 from misbehaving import Server, answer
+from review_cases import a_result, a_run
 
+from judgekit.cli import cli
 from judgekit.records import Label
+from judgekit.review import labels_of
 from judgekit.review.page import read, write
 from judgekit.review.records import JudgeSaid, Passage, ReviewUnit
+from judgekit.rundir import Run
 
 skip_without_browser()
 
@@ -221,6 +226,28 @@ def test_time_counts_while_somebody_reads(chromium, page_with, tmp_path):
         assert minutes == [0.5, 2.0, 0.0]  # two minutes at most without a sign of life
 
 
+def test_from_the_command_that_draws_to_the_command_that_imports(chromium, tmp_path):
+    def judgekit(*arguments):
+        return CliRunner().invoke(cli, ["spotcheck", *map(str, arguments)], standalone_mode=False)
+
+    run = a_run(tmp_path / "run", a_result("q1"), a_result("q2", label=Label.UNSUPPORTED))
+    page = tmp_path / "review.html"
+    assert "10 of 10 units drawn" in judgekit("draw", run.folder, "-o", page).output
+    with visit(chromium, page) as there:
+        there.begin("Ada")
+        there.press("1", "2", "3", "d", "n")
+        there.page.keyboard.type("=HYPERLINK()")
+        there.press("Escape", "i", "2")
+        back = there.download(tmp_path)
+    done = judgekit("import", run.folder, back)
+    assert done.output == "labels by Ada: 5 new, 0 changed, 0 as before\n  1 put off, 0 blank\n"
+    labels = labels_of(Run(run.folder))
+    assert [label.verdict for label in labels] == ["supported", "not_supported", "cannot_tell", "not_supported"]
+    assert [(label.note, label.claim_ok) for label in labels[3:]] == [("=HYPERLINK()", "not_in_answer")]
+    assert {(label.reviewer, label.assisted) for label in labels} == {("Ada", False)}
+    assert "press Download" in str(judgekit("import", run.folder, page).exception)
+
+
 # --- what is shown -----------------------------------------------------------------------------
 
 
@@ -269,6 +296,19 @@ def test_a_whole_answer_is_shown_with_its_claims_and_its_own_question(chromium, 
         assert there.page.locator("#claims li").all_text_contents() == ["First.", "Second."]
         assert not there.page.locator("#claim-ok").is_visible()
         assert there.page.locator("mark").count() == 0
+
+
+def test_a_claim_of_the_reference_asks_of_what_it_is_held_against(chromium, page_with):
+    answer_only = (Passage(context_id="@answer", text="The answer."),)
+    unit = a_unit(1, side="reference", text="A reference.", span=(0, 12), markers=(), passages=answer_only)
+    with visit(chromium, page_with(unit)) as there:
+        there.begin()
+        assert there.text("#task") == "Does the answer support this claim?"
+        assert there.text("#evidence-head") == "Held against"
+        assert there.text(".passage .name") == "The answer"
+        assert there.text("#origin") == "The reference it is taken from"
+        assert there.page.get_by_role("button", name="Not in the reference").is_visible()
+        assert not there.page.locator("#cites").is_visible()
 
 
 def test_right_to_left_text_runs_right_to_left(chromium, page_with):

@@ -23,6 +23,8 @@ def read(path: Path) -> list[Filled]:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text; {_REMEDY}") from None
+    if text.lstrip().lower().startswith("<!doctype html"):
+        raise InputError(f"{path}: is the page itself; open it, press Download, and give the file that it writes")
     problems: list[str] = []
     lines = ((f"{path}:{number}", line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
     found = [one for where, line in lines if (one := _filled(line, where, problems)) is not None]

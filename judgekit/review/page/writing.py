@@ -126,7 +126,7 @@ def _unit(unit: ReviewUnit, texts: _Texts, common: frozenset[str]) -> dict[str, 
         "text": texts.place(unit.text),
         "side": unit.side,
         "claim": unit.claim,
-        "span": _flat([_trimmed(unit.text, *unit.span)] if unit.span else [], unit.text),
+        "span": _flat([unit.span] if unit.span else [], unit.text),
         "markers": list(unit.markers),
         "claims": list(unit.claims),
         "passages": [_passage(passage, texts, words, quotes) for passage in unit.passages],
@@ -157,14 +157,6 @@ def common_words(texts: Iterable[str]) -> frozenset[str]:
         counts.update(content_words(text))
         of += 1
     return frozenset(word for word, count in counts.items() if count > max(_COMMON_FROM, of / 3))
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    """The span without white space at its ends, which a mark would show as a blot."""
-    inner = text[start:end]
-    if not inner.strip():
-        return start, end
-    return end - len(inner.lstrip()), start + len(inner.rstrip())
 
 
 def _flat(spans: Sequence[Span], text: str) -> list[int]:

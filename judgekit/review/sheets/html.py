@@ -10,7 +10,12 @@ from judgekit.review.sheets.tasks import first_object
 
 __all__ = ["read", "recognises", "write"]
 
+_PAGE = b"<!doctype html"
+
 
 def recognises(path: Path) -> bool:
-    """Whether a file is what a review page hands back."""
+    """Whether a file is what a review page hands back; or the page itself, so that `read` can say what is meant."""
+    with path.open("rb") as file:
+        if file.read(len(_PAGE)).lower() == _PAGE:
+            return True
     return {UNIT_ID, EXPORT_ID, "status"} <= first_object(path).keys()

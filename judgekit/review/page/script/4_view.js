@@ -1,10 +1,7 @@
 // The present unit on the page. Only this one is in the document, so a thousand units are no heavier than one.
 
 const FIRST_OPEN = 3;
-const TASKS = {
-  verdict: "Do the passages support this claim?",
-  sample: "Do the passages support everything that the answer says?",
-};
+const NAMED = {"@reference": "The reference", "@answer": "The answer"};
 
 class View {
   #data;
@@ -23,13 +20,14 @@ class View {
     const text = (index) => this.#data.texts[index];
     byId("unit").className = unit.kind;
     put(byId("question"), text(unit.question));
-    byId("task").textContent = TASKS[unit.kind];
+    byId("task").textContent = taskOf(unit);
     byId("claim").hidden = whole;
     put(byId("claim"), unit.claim ?? "");
     this.#cites(unit);
     this.#claims(unit);
     this.#judge(unit);
     byId("origin").textContent = unit.side === "reference" ? "The reference it is taken from" : "The answer";
+    byId("not-in-it").textContent = `Not in the ${unit.side}`;
     put(byId("answer"), text(unit.text), {claimed: unit.span});
     byId("claim-ok").hidden = whole;
     byId("missed-row").hidden = !whole;
@@ -79,7 +77,7 @@ class View {
     line.replaceChildren();
     if (unit.kind === "sample") return;
     if (!unit.markers.length) {
-      line.textContent = "It cites no passage.";
+      if (unit.side === "answer") line.textContent = "It cites no passage.";
       return;
     }
     line.append("It cites ");
@@ -114,8 +112,7 @@ class View {
 
   #passages(unit) {
     const cited = unit.passages.filter((passage) => passage.cited).length;
-    const count = plural(unit.passages.length, "passage");
-    byId("evidence-head").textContent = unit.passages.length ? `${count}, ${cited || "none"} cited` : "Passages";
+    byId("evidence-head").textContent = headOf(unit);
     byId("unfold").hidden = unit.passages.length <= (cited || FIRST_OPEN);
     const cards = unit.passages.map((passage, at) => this.#passage(passage, at, cited ? passage.cited : at < FIRST_OPEN));
     byId("passages").replaceChildren(...cards);
@@ -178,7 +175,19 @@ class View {
   }
 }
 
-const NAMED = {"@reference": "The reference", "@answer": "The answer"};
+/** What the reviewer is asked. A claim is held against passages, or against one text: the reference or the answer. */
+function taskOf({kind, passages}) {
+  if (kind === "sample") return "Do the passages support everything that the answer says?";
+  const one = passages.length === 1 && NAMED[passages[0].id];
+  return one ? `Does ${one.toLowerCase()} support this claim?` : "Do the passages support this claim?";
+}
+
+function headOf({kind, passages}) {
+  const ranked = passages.filter(({id}) => !NAMED[id]);
+  if (!ranked.length) return passages.length ? "Held against" : "Passages";
+  const cited = passages.filter((passage) => passage.cited).length;
+  return plural(ranked.length, "passage") + (kind === "sample" ? "" : `, ${cited || "none"} cited`);
+}
 
 function factsOf({id, title, doc, version, rank}) {
   const facts = [rank && `rank ${rank}`, title && id, doc && `document ${doc}`, version && `version ${version}`];
