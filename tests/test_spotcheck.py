@@ -235,6 +235,19 @@ def test_a_larger_draw_asks_only_for_what_has_no_label(tmp_path, drawn_from, she
     assert {label.unit_id for label in labels_of(run)} < in_key
 
 
+def test_nobody_is_dealt_an_empty_sheet(tmp_path, drawn_from):
+    run = a_run(tmp_path / "run", a_result("q1"), metrics=("faithfulness",))
+    with pytest.raises(InputError, match="1 units for 2 reviewers"):
+        drawn_from(run, reviewers=2)
+    export = drawn_from(run)
+    (line,) = key_of(run, export.export_id)
+    told = {"export_id": export.export_id, "reviewer": "ann", "verdict": "supported", "at": NOW, "where": "w"}
+    add_labels(run, [HumanLabel(unit_id=line.unit_id, **told)])
+    with pytest.raises(InputError, match="0 units without a label for 1 reviewers; give a larger -n"):
+        drawn_from(run, "more.txt", only_new=True)
+    assert not (tmp_path / "more.txt").exists()
+
+
 # --- nothing is lost ---------------------------------------------------------------------------
 
 

@@ -53,7 +53,8 @@ def saved(tmp_path, rows):
         writer = csv.DictWriter(out, names, extrasaction="ignore", delimiter=how.get("separator", ","))
         writer.writeheader()
         writer.writerows(how.get("order", lambda one: one)(told))
-        (tmp_path / name).write_bytes(how.get("before", b"") + out.getvalue().encode(how.get("encoding", "utf-8")))
+        text = out.getvalue().replace("\r\n", how.get("ends", "\r\n"))
+        (tmp_path / name).write_bytes(how.get("before", b"") + text.encode(how.get("encoding", "utf-8")))
         return tmp_path / name
 
     return write
@@ -111,6 +112,8 @@ def test_a_sheet_in_another_encoding_is_read_but_for_what_was_lost_in_it(run, sa
         {"separator": ",", "encoding": "utf-16-be"},
         {"separator": ";", "before": b"sep=;\r\n"},
         {"separator": "|"},
+        {"ends": "\r"},
+        {"ends": "\n"},
         {"order": lambda told: told[::-1]},
         {"drop": ("question", "answer", "evidence_1", "export_id", "claim")},
         {"extra": {"my own column": "x", "Verdict of mine": "no", "note 2": "y"}},
@@ -193,10 +196,20 @@ def test_all_problems_of_all_files_are_told_at_once_and_nothing_is_kept(run, sav
 def test_a_unit_twice_in_one_file_is_refused_unless_both_say_the_same(run, saved, rows):
     unit_id = rows[0]["unit_id"]
     twice = {(0, "verdict"): "supported", (1, "unit_id"): unit_id, (1, "verdict"): "not_supported"}
-    with pytest.raises(InputError, match=rf"\(row 3\): unit_id: '{unit_id}' stands there twice, with different labels"):
+    with pytest.raises(
+        InputError, match=rf"\(row 3\): unit_id: '{unit_id}' stands there twice, with different labels by 'Ann'"
+    ):
         brought_in(run, saved(twice))
     assert brought_in(run, saved(twice | {(1, "verdict"): "supported"})).new == 1
     assert brought_in(run, saved(twice | {(0, "reviewer"): "Ann", (1, "reviewer"): "Bob"})).new == 1
+
+
+def test_what_somebody_skipped_and_then_decided_is_decided(run, saved, rows):
+    unit_id = rows[0]["unit_id"]
+    for first, second in (("", "supported"), ("supported", "")):
+        notes = {(0, "note"): "skipped", (1, "note"): "skipped", (1, "unit_id"): unit_id}
+        brought_in(run, saved({**notes, (0, "verdict"): first, (1, "verdict"): second}))
+        assert said(run) == {unit_id: "supported"}
 
 
 def test_columns_that_stand_there_twice_or_not_at_all_are_refused(run, saved, tmp_path):

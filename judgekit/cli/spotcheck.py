@@ -108,12 +108,13 @@ def _named(run: Run, inspect: tuple[str, ...]) -> tuple[str, ...]:
 @click.option("--adjudicated", is_flag=True, help="These labels settle disagreements: they outweigh all others.")
 def import_(folder: Path, files: tuple[Path, ...], reviewer: str | None, adjudicated: bool) -> None:
     """Read filled-in sheets of any format; keep their labels beside the run, or, if anything is wrong, none of them."""
-    from judgekit.review import import_sheets  # noqa: PLC0415 - only this command needs it
+    from judgekit.report.plain import one_line  # noqa: PLC0415 - only this command needs it
+    from judgekit.review import import_sheets  # noqa: PLC0415
 
     if reviewer is not None and not reviewer.strip():
         raise InputError("--reviewer: empty; give the name of who filled in the sheet")
     done = import_sheets(Run(folder), files, at=_now(), reviewer=reviewer, adjudicated=adjudicated)
-    by = f" by {', '.join(done.reviewers)}" if done.reviewers else ""
+    by = f" by {one_line(', '.join(done.reviewers))}" if done.reviewers else ""
     click.echo(f"labels{by}: {done.new} new, {done.changed} changed, {done.unchanged} as before")
     if done.deferred or done.blank:
         click.echo(f"  {done.deferred} put off, {done.blank} blank")

@@ -48,30 +48,23 @@ def draw_review(run: Run, order: Order, *, sheet: Path, form: Format, at: str) -
     """Draw, and write the sheets and the key. One reviewer: `sheet` itself; several: `sheet.1.csv`, `sheet.2.csv`, ...
 
     `at` is the time of the draw, ISO 8601. InputError: a sheet of that name, which would be overwritten; nothing to
-    draw from; an id that the run does not hold; a metric without checks; an earlier key of another content.
+    draw from, or for one of the reviewers; an id that the run does not hold; a metric without checks; an earlier key of
+    another content.
     """
     paths = _paths(sheet, order.reviewers)
-    for path in paths:
-        if path.exists():
-            raise InputError(f"{path}: exists already and may belong to a filled-in sheet; give another name")
     metrics = _metrics(run, order)
     population = answers_of(run, run.metrics) if order.kind == "sample" else checks_of(run, metrics)
     if not population.candidates:
         raise InputError(f"{run.folder}: no claim was judged, so there is nothing to review; see `judgekit report`")
-    overlap = _overlap(order)
-    drawn = draw(population.candidates, order.n, seed=order.seed, overlap=overlap)
+    drawn = draw(population.candidates, order.n, seed=order.seed, overlap=_overlap(order))
     picked = _picked(run, population.candidates, drawn, order.inspect)
     export_id = _export_id(run, order, metrics, drawn, picked)
     key = _key(drawn, picked, order, export_id)
-    units = _units(run, [_unit_of(line) for line in key], export_id=export_id, visible=order.visible)
-    if order.only_new:
-        labelled = {label.unit_id for label in labels_of(run)}
-        units = [unit for unit in units if unit.unit_id not in labelled]
-    dealt = _dealt(units, order.reviewers, doubled={line.unit_id for line in key if line.is_overlap})
+    hands = _hands(run, key, order)
     write_key(key_path(run, export_id), key)
-    for path, mine in zip(paths, dealt, strict=True):
+    for path, units in zip(paths, hands, strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)
-        form.write(mine, path)
+        form.write(units, path)
     return note_export(
         run,
         Export(
@@ -93,9 +86,13 @@ def draw_review(run: Run, order: Order, *, sheet: Path, form: Format, at: str) -
 
 
 def _paths(sheet: Path, reviewers: int) -> list[Path]:
-    if reviewers == 1:
-        return [sheet]
-    return [sheet.with_name(f"{sheet.stem}.{number}{sheet.suffix}") for number in range(1, reviewers + 1)]
+    """Where the sheets go. InputError: something is there already."""
+    numbered = [sheet.with_name(f"{sheet.stem}.{number}{sheet.suffix}") for number in range(1, reviewers + 1)]
+    paths = [sheet] if reviewers == 1 else numbered
+    for path in paths:
+        if path.exists():
+            raise InputError(f"{path}: exists already and may belong to a filled-in sheet; give another name")
+    return paths
 
 
 def _metrics(run: Run, order: Order) -> list[Metric]:
@@ -189,31 +186,37 @@ def _line(candidate: Candidate, order: Order, export_id: str) -> KeyLine:
     )
 
 
-def _unit_of(line: KeyLine) -> Unit:
-    return Unit(line.unit_id, line.sample_id, line.claim_id, line.sources)
+def _hands(run: Run, key: Sequence[KeyLine], order: Order) -> list[list[ReviewUnit]]:
+    """The units of each reviewer: dealt in turn, and those of the overlap to the next one too, so that nobody can tell
+    which of their units somebody else has. InputError: a hand would be empty."""
+    labelled = {label.unit_id for label in labels_of(run)} if order.only_new else set()
+    dealt = [line for line in key if line.unit_id not in labelled]
+    if len(dealt) < order.reviewers:
+        raise InputError(
+            f"{run.folder}: {len(dealt)} units without a label for {order.reviewers} reviewers; give a larger -n"
+            if labelled
+            else f"{run.folder}: {len(dealt)} units for {order.reviewers} reviewers; give a larger -n, or --reviewers 1"
+        )
+    units = _units(run, dealt, visible=order.visible)
+    hands: list[list[ReviewUnit]] = [[] for _ in range(order.reviewers)]
+    for at, (line, unit) in enumerate(zip(dealt, units, strict=True)):
+        hands[at % order.reviewers].append(unit)
+        if line.is_overlap:
+            hands[(at + 1) % order.reviewers].append(unit)
+    return hands
 
 
-def _units(run: Run, units: Sequence[Unit], *, export_id: str, visible: bool) -> list[ReviewUnit]:
+def _units(run: Run, lines: Sequence[KeyLine], *, visible: bool) -> list[ReviewUnit]:
     """What is shown of these units, in their order; one pass over the run."""
-    wanted: dict[str, list[Unit]] = {}
-    for unit in units:
-        wanted.setdefault(unit.sample_id, []).append(unit)
+    wanted: dict[str, list[KeyLine]] = {}
+    for line in lines:
+        wanted.setdefault(line.sample_id, []).append(line)
     found: dict[str, ReviewUnit] = {}
     for result in run:
-        for unit in wanted.get(result.id, ()):
-            found[unit.unit_id] = shown(result, unit, export_id=export_id, visible=visible)
-    return [found[unit.unit_id] for unit in units]
-
-
-def _dealt(units: Sequence[ReviewUnit], reviewers: int, *, doubled: set[str]) -> list[list[ReviewUnit]]:
-    """The units of each reviewer: dealt in turn, and those of the overlap to the next one too, so that nobody can tell
-    which of their units somebody else has."""
-    hands: list[list[ReviewUnit]] = [[] for _ in range(reviewers)]
-    for at, unit in enumerate(units):
-        hands[at % reviewers].append(unit)
-        if unit.unit_id in doubled:
-            hands[(at + 1) % reviewers].append(unit)
-    return hands
+        for line in wanted.get(result.id, ()):
+            unit = Unit(line.unit_id, line.sample_id, line.claim_id, line.sources)
+            found[line.unit_id] = shown(result, unit, export_id=line.export_id, visible=visible)
+    return [found[line.unit_id] for line in lines]
 
 
 def _earlier_files(run: Run, export_id: str) -> tuple[str, ...]:

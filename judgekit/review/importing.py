@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,22 +40,11 @@ def import_sheets(
     ISO 8601. InputError, and nothing is kept: a unit or an export that was not drawn from this run, a unit twice in one
     file with different labels, no reviewer, or a cell that cannot be read; a line a problem, with its place and remedy.
     """
-    keys = _Keys(run)
-    named = reviewer or (ADJUDICATOR if adjudicated else None)
-    problems: list[str] = []
-    given: list[HumanLabel] = []
-    blank = 0
-    for path in files:
-        try:
-            rows = read(path)
-        except LogError as error:
-            problems += error.problems
-            continue
-        blank += sum(row.status == "blank" for row in rows)
-        given += _labels(rows, keys, path, problems, reviewer=named, adjudicated=adjudicated, at=at)
-    if problems:
-        raise LogError(problems)
-    return _kept(run, given, blank=blank)
+    intake = _Intake(_Keys(run), reviewer or (ADJUDICATOR if adjudicated else None), adjudicated=adjudicated, at=at)
+    given = [label for path in files for label in intake.labels(path)]
+    if intake.problems:
+        raise LogError(intake.problems)
+    return _kept(run, given, blank=intake.blank)
 
 
 class _Keys:
@@ -89,42 +78,70 @@ class _Keys:
         return found[-1]
 
 
-def _labels(
-    rows: Iterable[Filled],
-    keys: _Keys,
-    path: Path,
-    problems: list[str],
-    *,
-    reviewer: str | None,
-    adjudicated: bool,
-    at: str,
-) -> Iterator[HumanLabel]:
-    """The labels of one file; what is wrong with it goes to `problems`."""
-    seen: dict[tuple[str, str], HumanLabel] = {}
-    nameless = False
-    for row in rows:
-        line = keys.find(row)
-        who = " ".join((row.reviewer or reviewer or "").split())
-        if isinstance(line, str):
-            problems.append(f"{row.where}: {line}")
+class _Intake:
+    """Turns filled-in sheets into labels, and notes what is wrong with them."""
+
+    def __init__(self, keys: _Keys, reviewer: str | None, *, adjudicated: bool, at: str) -> None:
+        self.problems: list[str] = []
+        self.blank = 0
+        self._keys, self._reviewer, self._adjudicated, self._at = keys, reviewer, adjudicated, at
+
+    def labels(self, path: Path) -> list[HumanLabel]:
+        """What one file says, a label a unit and reviewer."""
+        try:
+            rows = read(path)
+        except LogError as error:
+            self.problems += error.problems
+            return []
+        said: dict[tuple[str, str], HumanLabel] = {}
+        for row in rows:
+            label = self._label(row)
+            if label is not None:
+                said[label.unit_id, label.reviewer] = self._one_of(said.get((label.unit_id, label.reviewer)), label)
+        if any(not label.reviewer for label in said.values()):
+            self.problems.append(f"{path}: reviewer: it names nobody; say who filled it in with --reviewer NAME")
+        return list(said.values())
+
+    def _label(self, row: Filled) -> HumanLabel | None:
+        """The label of a row; none when it is blank, or wrong."""
+        line = self._keys.find(row)
+        wrong = line if isinstance(line, str) else _wrong_evidence(row, line)
+        if wrong is not None:
+            self.problems.append(f"{row.where}: {wrong}")
         elif row.status == "blank":
-            continue
-        elif not who:
-            nameless = True
-        elif wrong := _wrong_evidence(row, line):
-            problems.append(f"{row.where}: {wrong}")
-        else:
-            label = _label(row, line, who, adjudicated=adjudicated, at=at)
-            twin = seen.setdefault((row.unit_id, who), label)
-            if twin is label:
-                yield label
-            elif _content(twin) != _content(label):
-                problems.append(
-                    f"{row.where}: unit_id: {row.unit_id!r} stands there twice, with different labels by {who} "
-                    f"(first at {twin.where}); keep the one that counts"
-                )
-    if nameless:
-        problems.append(f"{path}: reviewer: it names nobody; say who filled it in with --reviewer NAME")
+            self.blank += 1
+        if wrong is not None or isinstance(line, str) or row.status == "blank":
+            return None
+        return HumanLabel(
+            unit_id=row.unit_id,
+            export_id=line.export_id,
+            reviewer=" ".join((row.reviewer or self._reviewer or "").split()),
+            verdict=row.verdict,
+            claim_ok=row.claim_ok,
+            evidence=_evidence(row),
+            missed=row.missed,
+            note=row.note,
+            minutes=row.minutes,
+            assisted=not line.blind,
+            adjudicated=self._adjudicated,
+            at=self._at,
+            where=row.where,
+        )
+
+    def _one_of(self, first: HumanLabel | None, second: HumanLabel) -> HumanLabel:
+        """What counts of two rows about one unit: what was decided, not what was put off. Two decisions must agree."""
+        if first is None or _is_deferred(first):
+            return second
+        if not _is_deferred(second) and _content(first) != _content(second):
+            self.problems.append(
+                f"{second.where}: unit_id: {second.unit_id!r} stands there twice, with different labels by "
+                f"{second.reviewer!r} (first at {first.where}); keep the one that counts"
+            )
+        return first
+
+
+def _is_deferred(label: HumanLabel) -> bool:
+    return label.verdict is None and label.missed is None
 
 
 def _wrong_evidence(row: Filled, line: KeyLine) -> str | None:
@@ -139,24 +156,6 @@ def _evidence(row: Filled) -> str | None:
     """The id of the evidence, also where it was copied with the brackets in which the sheet shows it."""
     named = row.evidence
     return named[1:-1].strip() if named and named.startswith("[") and named.endswith("]") else named
-
-
-def _label(row: Filled, line: KeyLine, reviewer: str, *, adjudicated: bool, at: str) -> HumanLabel:
-    return HumanLabel(
-        unit_id=row.unit_id,
-        export_id=line.export_id,
-        reviewer=reviewer,
-        verdict=row.verdict,
-        claim_ok=row.claim_ok,
-        evidence=_evidence(row),
-        missed=row.missed,
-        note=row.note,
-        minutes=row.minutes,
-        assisted=not line.blind,
-        adjudicated=adjudicated,
-        at=at,
-        where=row.where,
-    )
 
 
 def _content(label: HumanLabel) -> HumanLabel:
@@ -186,7 +185,7 @@ def _kept(run: Run, given: Sequence[HumanLabel], *, blank: int) -> Imported:
         new=new,
         changed=changed,
         unchanged=unchanged,
-        deferred=sum(label.verdict is None and label.missed is None for label in given),
+        deferred=sum(map(_is_deferred, given)),
         blank=blank,
         disputed=tuple(unit_id for unit_id, found in outcome.items() if found.is_disputed),
     )

@@ -29,7 +29,7 @@ from judgekit.review.sheets.layout import (
     said,
 )
 from judgekit.review.sheets.reading import filled
-from judgekit.review.sheets.tasks import cell, dicts, first_object, objects, write_json
+from judgekit.review.sheets.tasks import cell, dicts, first_object, objects, place, write_json
 
 _FIELDS = ("question", "claim", "claims", "citations", "text", "evidence", "judge")
 
@@ -112,4 +112,4 @@ def _rows(where: str, record: dict[str, Any]) -> Iterator[tuple[str, dict[str, s
         for response in dicts(given):
             by_user[cell(response.get("user_id"))][question] = cell(response.get("value"))
     for user, told in by_user.items():
-        yield f"{where} (record {ids[UNIT_ID]})", {**told, **ids, REVIEWER.name: user}
+        yield place(where, "record", ids[UNIT_ID]), {**told, **ids, REVIEWER.name: user}

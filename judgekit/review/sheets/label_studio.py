@@ -26,7 +26,7 @@ from judgekit.review.sheets.layout import (
     is_whole,
 )
 from judgekit.review.sheets.reading import NAMES, filled
-from judgekit.review.sheets.tasks import as_html, cell, dicts, first_object, objects, only, write_json
+from judgekit.review.sheets.tasks import as_html, cell, dicts, first_object, objects, only, place, write_json
 
 _SHOWN = "unit"
 _ENDLESS = 1e6  # seconds: somebody went home
@@ -88,21 +88,21 @@ def recognises(path: Path) -> bool:
 def _rows(where: str, task: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
     data = task.get("data", task)
     ids = {UNIT_ID: cell(data.get(UNIT_ID)), EXPORT_ID: cell(data.get(EXPORT_ID))}
-    place = f"{where} (task {cell(task.get('id')) or ids[UNIT_ID]})"
+    here = place(where, "task", cell(task.get("id")) or ids[UNIT_ID])
     if "data" not in task:  # JSON-MIN: one flat object an annotation
         told = {name: only(task.get(name)) for name in NAMES}
-        yield place, {**told, **ids, REVIEWER.name: _who(task.get("annotator")), **_spent(task.get("lead_time"))}
+        yield here, {**told, **ids, REVIEWER.name: _who(task.get("annotator")), **_spent(task.get("lead_time"))}
         return
     for annotation in dicts(task.get("annotations")):
         row = {**ids, REVIEWER.name: _who(annotation.get("completed_by")), **_spent(annotation.get("lead_time"))}
         if annotation.get("was_cancelled"):
-            yield place, {**row, "note": "skipped in Label Studio"}
+            yield here, {**row, "note": "skipped in Label Studio"}
             continue
         for result in dicts(annotation.get("result")):
             for value in dicts([result.get("value")]):
                 given = next((value[kind] for kind in ("choices", "text", "number") if kind in value), None)
                 row[cell(result.get("from_name"))] = only(given)
-        yield place, row
+        yield here, row
 
 
 def _who(person: object) -> str:

@@ -105,6 +105,11 @@ def cell(value: object) -> str:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
 
 
+def place(where: str, kind: str, name: str) -> str:
+    """Where a task stands, with the name that the tool gives it; a name that could steer a terminal is spelled out."""
+    return f"{where} ({kind} {name if name.isprintable() else repr(name):.60})"
+
+
 def only(values: object) -> str:
     """The only text of a list, which tools give for a single choice; several are joined, and so no known choice."""
     if isinstance(values, Sequence) and not isinstance(values, str):
