@@ -75,9 +75,13 @@ class Desk:
     async def _asked(self, request: JudgeRequest, task: str | None = None) -> dict[str, Answer]:
         asked = await self.judge.ask(request)
         part = self.judge.part_for(request)
-        for key, prompt, completion in asked.calls:
-            self._calls[key] = JudgeCall(
-                key=key, task=task or request.task, part=part, prompt_tokens=prompt, completion_tokens=completion
+        for call in asked.calls:
+            self._calls[call.key] = JudgeCall(
+                key=call.key,
+                task=task or request.task,
+                part=call.part or part,
+                prompt_tokens=call.prompt_tokens,
+                completion_tokens=call.completion_tokens,
             )
         return asked.answers
 

@@ -131,11 +131,21 @@ class Quote(Wire):
     text: str
 
 
+class Vote(Wire):
+    """What one judge of several said, or one that was asked several times: its label, or the cause of its lack."""
+
+    by: str
+    repeat: int = 0
+    label: str | None = None
+    cause: str | None = None
+
+
 class Answer(Wire):
     """The answer to one question: a label (`yes`/`no` for yes/no questions), the texts of an extraction, or a vector.
 
     `reason` is what the judge wrote for a label, where the question asked for it.
-    Where the judge failed all are None and `cause` says why; `raw` then keeps what it wrote.
+    Where the judge failed all are None and `cause` says why; `raw` then keeps what it wrote. `votes` are those that the
+    answer was counted from, where there were several.
     """
 
     id: str
@@ -148,6 +158,7 @@ class Answer(Wire):
     cause: str | None = None
     raw: str | None = None
     calls: tuple[str, ...] = ()
+    votes: tuple[Vote, ...] = ()
 
     @property
     def is_answered(self) -> bool:

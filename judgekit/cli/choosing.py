@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_type_hints
 
@@ -58,6 +59,19 @@ def judge_options(command: F) -> F:
             "--decider-form", type=click.Choice(FORMS), help="How it is asked.  [default: found out by the first call]"
         ),
         click.option("--decider-key-env", metavar="NAME", help="Environment variable that holds its key."),
+        click.option(
+            "--panel",
+            multiple=True,
+            metavar="MODEL[@URL[#NAME]]",
+            help="One more decider: another model of --base-url, or one at a URL with its key in variable NAME.",
+        ),
+        click.option(
+            "--votes",
+            type=click.IntRange(1),
+            default=1,
+            show_default=True,
+            help="How often each decider is asked; the majority of all counts.",
+        ),
         click.option(
             "--embedding-model",
             metavar="MODEL",
@@ -131,6 +145,8 @@ def judge_of(
     decider_url: str | None,
     decider_form: str | None,
     decider_key_env: str | None,
+    panel: Iterable[str],
+    votes: int,
     embedding_model: str | None,
     context_size: int | None,
     readout: bool,
@@ -170,28 +186,33 @@ def judge_of(
         base_url = _given("base_url", base_url)  # what the environment says of another judge is none of its business
     elif model and not base_url:
         raise InputError(f"--judge {model} needs the endpoint that serves it: --base-url URL (or OPENAI_BASE_URL)")
-    judge = Judge(
+    alike = partial(
+        Judge,
+        readout=readout,
+        confidence=confidence,
+        params={**dict(map(_pair, params)), **dict.fromkeys(unset)},
+        timeout=timeout,
+        concurrency=concurrency,
+        rpm=rpm,
+        tpm=tpm,
+        prompts=prompts,
+        strict_pin=strict_pin,
+    )
+    judge = alike(
         model or None,
         base_url=base_url,
         decider=decider,
         decider_url=decider_url,
         decider_form=decider_form,
         decider_key=os.environ.get(decider_key_env) if decider_key_env else None,
+        panel=[_member(one, alike) for one in panel],
+        votes=votes,
         embedding_model=embedding_model,
-        readout=readout,
-        confidence=confidence,
         context_size=context_size,
         on_message=_tell,
         api_key=None if is_local else _key(api_key_env, api_key_file),
         headers=dict(map(_header, headers)),
-        params={**dict(map(_pair, params)), **dict.fromkeys(unset)},
-        timeout=timeout,
-        concurrency=concurrency,
-        rpm=rpm,
-        tpm=tpm,
         cache=cache,
-        prompts=prompts,
-        strict_pin=strict_pin,
     )
     if judge.aliases:
         click.echo(
@@ -212,6 +233,17 @@ def _given(option: str, value: str | None) -> str | None:
 
 def _tell(message: str) -> None:
     click.echo(f"judgekit: {message}", err=True)
+
+
+def _member(text: str, alike: Callable[..., Judge]) -> str | Judge:
+    """One more member of a panel. A key is sent to the URL that it was given for and to no other."""
+    model, at, where = text.partition("@http")
+    if not at:
+        return text
+    url, _, variable = where.partition("#")
+    if variable and not os.environ.get(variable):
+        raise InputError(f"--panel {text}: the environment variable {variable} is not set")
+    return alike(model, base_url=f"http{url}", api_key=os.environ.get(variable) if variable else None)
 
 
 def _key(variable: str, file: Path | None) -> str | None:

@@ -30,11 +30,12 @@ _FINAL = frozenset({"content_filter", "thinking_used_up", "refused", "abstained"
 
 
 class Call(NamedTuple):
-    """One judge call that answers rest on, whether it was paid now or earlier."""
+    """One judge call that answers rest on, whether it was paid now or earlier; of a panel, by which part."""
 
     key: str
     prompt_tokens: int
     completion_tokens: int
+    part: str = ""
 
 
 class Asked(NamedTuple):

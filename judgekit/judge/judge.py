@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import fsum
 from pathlib import Path
@@ -26,6 +26,7 @@ from judgekit.judge.embedding import EmbeddingBackend
 from judgekit.judge.endpoint import Endpoint, public_url
 from judgekit.judge.forms import backend_of
 from judgekit.judge.naming import names_snapshot
+from judgekit.judge.panel import Panel, votes_of
 from judgekit.judge.readout import ReadoutBackend, readout_spec
 from judgekit.judge.store import Store
 from judgekit.loop import wait
@@ -38,6 +39,8 @@ DEFAULT_PARAMS: Final[Mapping[str, JsonValue]] = {"temperature": 0, "seed": 7, "
 _RESERVED: Final = frozenset({"model", "messages", "response_format", "stream", "n"})
 #: What the name of a model begins with that is served by a child process.
 LOCAL_SCHEMES: Final = ("local:", "hf:")
+#: The parts of a panel after the first decider: `decider 2`, `decider 3`, ...
+_FURTHER = "decider "
 _AZURE_PATH = "/openai/deployments/"
 
 
@@ -123,6 +126,17 @@ def _endpoint_of_decider(
     return opened(url, api_key=key)
 
 
+def _member(one: str | Backend | Judge, like: Backend | None, endpoint: Endpoint | None, prompts: Prompts) -> Backend:
+    """The backend of one further member of a panel; a name is another model at the judge's own endpoint."""
+    if isinstance(one, Judge):
+        return one.decides
+    if not isinstance(one, str):
+        return one
+    if endpoint is None or like is None:
+        raise InputError(f"panel: {one!r} needs the endpoint that serves it; give Judge({one!r}, base_url=...) instead")
+    return backend_of(like.spec.model_copy(update={"model": one}), endpoint, prompts)
+
+
 def _parted(model: Backend | None, decider: Backend | None) -> tuple[Backend | None, Backend]:
     """Who writes, if anybody, and who decides. A backend that cannot write can only decide."""
     decides = decider or model
@@ -149,6 +163,9 @@ class Judge:
     a backend (a classifier, a script); `model` then only writes what has to be written. Without `model` the decider is
     the whole judge, and nothing can be written. decider_form: how it is asked, `decisions` or `systemone`; None finds
     it out. decider_key: its key; that of `model` goes to no other URL.
+    panel: further deciders, so that the majority of all answers each typed question: names of other models at
+    `base_url`, judges of their own, or backends. votes: how often each decider is asked. Without a majority a question
+    is unjudged.
     readout: answer the typed questions by one token each, its probability read from the endpoint's logprobs, instead
     of JSON; texts are still split as JSON.
     confidence: with `logprobs`, labels written as JSON carry the probabilities of their tokens, where the endpoint
@@ -182,6 +199,8 @@ class Judge:
         decider_url: str | None = None,
         decider_form: str | None = None,
         decider_key: str | None = None,
+        panel: Sequence[str | Backend | Judge] = (),
+        votes: int = 1,
         readout: bool = False,
         confidence: Literal["logprobs"] | None = None,
         embedding_model: str | Backend | None = None,
@@ -241,16 +260,27 @@ class Judge:
 
         self._extractor = None if model is None else asker(model)
         self._decider = asker(decider) if self._extractor is None or decider is not model else self._extractor
+        mine = decider if readout else model
+        members = [_member(one, mine, endpoint, self.prompts) for one in panel]
+        first = "decider" if self._decider is not self._extractor else "extractor"
+        further = {f"{_FURTHER}{number}": asker(member) for number, member in enumerate(members, start=2)}
+        self._panel = Panel({first: self._decider, **further}, votes=votes)
         embedder = _embedder(embedding_model, endpoint)
         self._embedder: Asker | None = None if isinstance(model, ChatBackend) else self._extractor
         if embedder is not None and embedder is not model:
             self._embedder = asker(embedder)
+        self._check(strict_pin=strict_pin, is_live=endpoint is not None)
+        self.use_budget(budget or Budget())
+
+    def _check(self, *, strict_pin: bool, is_live: bool) -> None:
+        """Raise InputError for what a strict pin refuses, and warn of votes that cannot differ."""
         if strict_pin and self.aliases:
             raise InputError(
                 f"strict_pin: {', '.join(self.aliases)} names no snapshot, so another model may answer under it "
                 "tomorrow; give a dated name or a version"
             )
-        self.use_budget(budget or Budget())
+        if is_live and not self._panel.is_varied:
+            _warn("repeated votes of a judge at temperature 0 are likely all the same; set a temperature above 0")
 
     @classmethod
     def replay(cls, path: str | Path, *, prompts: str | Path | None = None) -> Judge:
@@ -267,6 +297,8 @@ class Judge:
         judge = cls(
             voices.get("extractor"),
             decider=voices.get("decider"),
+            panel=[voices[part] for part in sorted(voices, key=len) if part.startswith(_FURTHER)],
+            votes=votes_of(voice.spec for voice in tape.voices.values()),
             embedding_model=voices.get("embedder"),
             prompts=prompts,
         )
@@ -289,16 +321,21 @@ class Judge:
     @property
     def _parts(self) -> dict[str, Asker]:
         parts = {} if self._extractor is None else {"extractor": self._extractor}
-        if self._decider is not self._extractor:
-            parts["decider"] = self._decider
+        parts |= self._panel.members
         if self._embedder is not None and self._embedder is not self._extractor:
             parts["embedder"] = self._embedder
         return parts
 
     @property
     def specs(self) -> dict[str, JudgeSpec]:
-        """Part -> who answers: as configured, with the resolved model once it is known."""
-        return {part: asker.who or asker.backend.spec for part, asker in self._parts.items()}
+        """Part -> who answers: as configured, with the resolved model once it is known. A part that votes more than
+        once has the number of its votes among its settings."""
+        return {part: self._panel.signed(part, asker.who or asker.backend.spec) for part, asker in self._parts.items()}
+
+    @property
+    def decides(self) -> Backend:
+        """What answers the typed questions, of a panel the first."""
+        return self._decider.backend
 
     @property
     def aliases(self) -> list[str]:
@@ -324,7 +361,7 @@ class Judge:
     @property
     def most_questions(self) -> int | None:
         """How many typed questions one call can hold, where the decider says so."""
-        return self._decider.backend.most_questions
+        return self._panel.most_questions
 
     @property
     def dialects(self) -> dict[str, dict[str, JsonValue]]:
@@ -386,18 +423,19 @@ class Judge:
     async def ask(self, request: JudgeRequest, *, repeat: int = 0) -> Asked:
         """Ask typed questions: extractions go to the extractor, texts to be embedded to the embedder, all else to the
         decider. See Asker.ask. Raises InputError when there is no extractor, or no embedder."""
-        part = self.part_for(request)
-        if part == "embedder":
+        if any(isinstance(question, Vector) for question in request.questions):
             return await self.embedder_for(request.task).ask(request, repeat=repeat)
-        if part not in self._parts:
+        if not any(isinstance(question, Texts) for question in request.questions):
+            return await self._panel.ask(request, repeat=repeat)
+        if self._extractor is None:
             raise InputError(
                 f"{request.task} has to be written, and {self._decider.backend.spec.model} only decides: give a model "
                 "that writes as well"
             )
-        return await self._parts[part].ask(request, repeat=repeat)
+        return await self._extractor.ask(request, repeat=repeat)
 
     def part_for(self, request: JudgeRequest) -> str:
-        """The name of the part that answers a request."""
+        """The name of the part that answers a request, of a panel the first."""
         if any(isinstance(question, Vector) for question in request.questions):
             return "embedder" if self._embedder is not self._extractor else "extractor"
         writes = any(isinstance(question, Texts) for question in request.questions)

@@ -23,6 +23,7 @@ from judgekit.records.judged import (
     RatingKind,
     Seen,
     Verdict,
+    Vote,
 )
 from judgekit.records.logged import CitedSpan, Context, Fact, Retrieval, Sample
 from judgekit.records.runs import LogFile, Manifest, MetricPin, Options, Session
@@ -72,4 +73,5 @@ __all__ = [
     "Summary",
     "Usage",
     "Verdict",
+    "Vote",
 ]

@@ -53,12 +53,23 @@ class Evidence(Record):
     end: int | None = None
 
 
+class Vote(Record):
+    """One vote that a label was counted from: the part of the judge that cast it, which of its votes it was, and its
+    label, or the cause of its lack."""
+
+    by: str
+    repeat: int = 0
+    label: str | None = None
+    cause: str | None = None
+
+
 class Verdict(Record):
     """The label of one check, with its evidence.
 
     `cause` says why a verdict is `unjudged` (`timeout`, `missing`, `invalid_label`, ...), `reason` explains a
     label that is not the judge's own; `raw` keeps the reply that could not be read; `calls` are the keys of the judge
-    calls it rests on. `in_parts`: the sources did not fit one call, so support spread over parts is not seen.
+    calls it rests on. `in_parts`: the sources did not fit one call, so support spread over parts is not seen. `votes`
+    are those that the label was counted from, where several were asked for.
     """
 
     check: Check
@@ -70,6 +81,7 @@ class Verdict(Record):
     raw: str | None = None
     in_parts: bool = False
     calls: tuple[str, ...] = ()
+    votes: tuple[Vote, ...] = ()
 
     def held_to(self, label: Label, least: float) -> Verdict:
         """The verdict where it is `label` exactly when the judge gave that at least the probability `least`.
@@ -135,7 +147,7 @@ class Rating(Record):
     """The judge's label for anything that is not a check: a context, an ask, a claim's bearing, the answer.
 
     `label` is None when the judge failed; `cause` then says why. `reason` is what the judge gave for a label, where it
-    was asked for one.
+    was asked for one; `votes` as in a Verdict, in the judge's own words.
     """
 
     kind: RatingKind
@@ -146,6 +158,7 @@ class Rating(Record):
     cause: str | None = None
     raw: str | None = None
     calls: tuple[str, ...] = ()
+    votes: tuple[Vote, ...] = ()
 
 
 class Likeness(Record):

@@ -25,6 +25,7 @@ from judgekit.records import (
     Sample,
     Score,
     Verdict,
+    Vote,
 )
 from judgekit.report.plain import number, one_line, plain, shortened, words
 
@@ -178,6 +179,7 @@ def _verdict_lines(sample: Sample, verdict: Verdict, most: int | None) -> Iterat
         "asked in parts" if verdict.in_parts else "",
         _up_to(most, verdict.reason or ""),
         ", ".join(f"{words(label)} {p:.2f}" for label, p in (verdict.probabilities or {}).items()),
+        _votes(verdict.votes),
     ]
     said = "; ".join(mark for mark in marks if mark)
     yield Text.assemble(
@@ -189,6 +191,12 @@ def _verdict_lines(sample: Sample, verdict: Verdict, most: int | None) -> Iterat
         yield _inset(Text(_evidence(evidence, most)))
     if verdict.raw:
         yield _inset(Text(f"the judge wrote: {shortened(verdict.raw, most=_RAW_CHARS)}", style="dim"))
+
+
+def _votes(votes: Sequence[Vote]) -> str:
+    """Who voted what, one after the other."""
+    cast = (f"{words(vote.by)}: {words(vote.label or vote.cause or 'unknown')}" for vote in votes)
+    return f"votes: {one_line(', '.join(cast))}" if votes else ""
 
 
 def _inset(text: Text) -> RenderableType:
@@ -226,6 +234,7 @@ def _ratings(console: Console, case: Case) -> None:
 def _rating(rating: Rating, asks: dict[str, str]) -> Text:
     if rating.label is None:
         raw = f"; the judge wrote: {shortened(rating.raw, most=_RAW_CHARS)}" if rating.raw else ""
+        raw += f"; {_votes(rating.votes)}" if rating.votes else ""
         return Text(f"unjudged ({words(rating.cause or 'unknown')}){raw}", style=STYLES[Label.UNJUDGED])
     about = asks.get(rating.subject, "") if rating.kind == "ask" else rating.reason or ""
     return Text(one_line(rating.label) + (f"  {one_line(about)}" if about else ""))

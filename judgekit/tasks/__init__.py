@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from judgekit.prompts import Prompts, Quoted
-from judgekit.records import Context, Rating, RatingKind
+from judgekit.records import Context, Rating, RatingKind, Vote
 from judgekit.wire import Answer, Option
 
 T = TypeVar("T")
@@ -63,10 +63,22 @@ def rating(kind: RatingKind, subject: str, answer: Answer | None) -> Rating:
     if answer is None or answer.label is None:
         cause = answer.cause if answer and answer.cause else "missing"
         raw, calls = (answer.raw, answer.calls) if answer else (None, ())
-        return Rating(kind=kind, subject=subject, label=None, cause=cause, raw=raw, calls=calls)
+        votes = votes_of(answer)
+        return Rating(kind=kind, subject=subject, label=None, cause=cause, raw=raw, calls=calls, votes=votes)
     return Rating(
-        kind=kind, subject=subject, label=answer.label, probabilities=answer.probabilities, calls=answer.calls
+        kind=kind,
+        subject=subject,
+        label=answer.label,
+        probabilities=answer.probabilities,
+        calls=answer.calls,
+        votes=votes_of(answer),
     )
+
+
+def votes_of(answer: Answer | None) -> tuple[Vote, ...]:
+    """The votes of an answer as records."""
+    cast = answer.votes if answer is not None else ()
+    return tuple(Vote(by=vote.by, repeat=vote.repeat, label=vote.label, cause=vote.cause) for vote in cast)
 
 
 def in_groups(items: Sequence[T], size: int) -> list[Sequence[T]]:

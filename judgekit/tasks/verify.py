@@ -9,7 +9,7 @@ from judgekit.prompts import Prompts
 from judgekit.records import Check, Claim, Evidence, Label, Verdict
 from judgekit.segment import segment
 from judgekit.segment.quotes import align, find_quote
-from judgekit.tasks import Source, options
+from judgekit.tasks import Source, options, votes_of
 from judgekit.wire import Answer, Choice, JudgeRequest
 
 NAME = "verify"
@@ -73,7 +73,8 @@ def _verdict(claim: Claim, answer: Answer | None, sources: Sequence[Source], che
     if answer is None or answer.label is None:
         cause = answer.cause if answer and answer.cause else "missing"
         raw, calls = (answer.raw, answer.calls) if answer else (None, ())
-        return Verdict(check=check, label=Label.UNJUDGED, cause=cause, raw=raw, calls=calls)
+        votes = votes_of(answer)
+        return Verdict(check=check, label=Label.UNJUDGED, cause=cause, raw=raw, calls=calls, votes=votes)
     label = Label(answer.label)
     return Verdict(
         check=check,
@@ -81,6 +82,7 @@ def _verdict(claim: Claim, answer: Answer | None, sources: Sequence[Source], che
         evidence=_evidence(claim, label, answer, sources),
         probabilities=answer.probabilities,
         calls=answer.calls,
+        votes=votes_of(answer),
     )
 
 
