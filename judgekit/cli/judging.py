@@ -12,8 +12,9 @@ import click
 from judgekit import batch
 from judgekit.cli.choosing import judge_of, judge_options, mapping_of, metrics_chosen
 from judgekit.cli.progress import progress
-from judgekit.cli.reading import show_report
+from judgekit.cli.reading import show_estimate, show_report
 from judgekit.cli.spending import spending_options
+from judgekit.estimate import estimate
 from judgekit.judge import Budget, Judge
 from judgekit.judge.prices import money
 from judgekit.metrics import REFERENCE_FREE
@@ -117,6 +118,7 @@ def demo(out: Path, as_json: bool) -> None:
     show_default=True,
     help="Exit with 3 when a larger share of splits, verdicts and ratings is missing.",
 )
+@click.option("--estimate", "only_estimate", is_flag=True, help="Print what the run would take, and send nothing.")
 @json_option
 def run(
     budget: Budget,
@@ -131,6 +133,7 @@ def run(
     citation_base: str,
     evidence: str,
     max_unjudged: float,
+    only_estimate: bool,
     as_json: bool,
     record: bool,
     cassette: Path | None,
@@ -159,6 +162,9 @@ def run(
         skip_bad_rows=skip_bad_rows,
     )
     job.judge.use_budget(budget)
+    if only_estimate:
+        show_estimate(asyncio.run(estimate(job)), as_json=as_json, priced=bool(budget.prices))
+        return 0
     try:
         finished = _judged(job)
     finally:

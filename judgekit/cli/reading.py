@@ -10,6 +10,7 @@ import click
 
 from judgekit.batch import Rescored
 from judgekit.errors import InputError
+from judgekit.estimate import Estimate
 from judgekit.prompts import Prompts, prompts_of
 from judgekit.rundir import Run
 
@@ -25,6 +26,22 @@ def show_report(run: Run | Rescored, *, as_json: bool = False, worst: int = 3, c
         click.echo(json.dumps(reports.as_json(summary, run.manifest), ensure_ascii=False, indent=2))
         return
     reports.render(summary, run.manifest, reports.worst_rows(run, run.metrics, worst), console=Console())
+
+
+def show_estimate(found: Estimate, *, as_json: bool, priced: bool) -> None:
+    """Print what a run would take."""
+    from rich.console import Console  # noqa: PLC0415 - loads only when something is printed
+
+    from judgekit.report.spent import spent_table  # noqa: PLC0415 - it needs rich
+
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    metrics = ((name, one.usage, one.own) for name, one in found.metrics.items())
+    title = f"Estimate for {found.rows:,} rows; nothing was sent"
+    spent_table(Console(), title, metrics, found.together, priced=priced)
+    click.echo(f"  {found.kept:,} more calls are answered already, and free")
+    click.echo("  assumed: a claim for every twelve words of a sentence begun; no thinking, no second asking")
 
 
 @click.command()

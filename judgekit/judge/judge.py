@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import partial
 from math import fsum
 from pathlib import Path
@@ -28,7 +29,8 @@ from judgekit.judge.forms import backend_of
 from judgekit.judge.naming import names_snapshot
 from judgekit.judge.panel import Panel, votes_of
 from judgekit.judge.readout import ReadoutBackend, readout_spec
-from judgekit.judge.store import Store
+from judgekit.judge.rehearsal import Above, Rehearsal
+from judgekit.judge.store import DATABASE, Store
 from judgekit.loop import wait
 from judgekit.prompts import Prompts, prompts_of
 from judgekit.wire import JudgeRequest, JudgeSpec, Texts, Vector
@@ -376,10 +378,27 @@ class Judge:
     def use_budget(self, budget: Budget) -> None:
         """Spend within this from now on. Raises InputError when it caps money and a price is not known."""
         models = {part: asker.backend.spec.model for part, asker in self._parts.items()}
-        budget.learn(models, own=models.keys() - {"embedder"})
+        budget.learn(models, own={"extractor", "decider"})
         self.budget = budget
         for asker in self._parts.values():
             asker.budget = budget if budget.is_bounded else None
+
+    def rehearsal(self, folder: Path) -> tuple[Judge, Above]:
+        """This judge on paper, as it would be with replies kept in `folder`: what is kept is answered from there, and
+        all else by placeholders, which the store that comes with it keeps. Nothing is sent, and no file is written."""
+        below = self._store if self._has_cache or self.is_replay else Store(folder)
+        if below.folder is not None and not (below.folder / DATABASE).exists():
+            below = Store(None)  # opening it would make the folder
+        above = Above(below)
+        askers = {asker: Asker(Rehearsal(asker.backend), above) for asker in self._parts.values()}
+        for asker, other in askers.items():
+            other.replay = asker.replay
+        on_paper, panel = copy(self), copy(self._panel)
+        panel.members = {part: askers[asker] for part, asker in panel.members.items()}
+        parts = {"_extractor": self._extractor, "_decider": self._decider, "_embedder": self._embedder}
+        vars(on_paper).update({name: askers.get(asker) if asker else None for name, asker in parts.items()})
+        vars(on_paper).update(_store=above, _panel=panel)
+        return on_paper, above
 
     @property
     def cost(self) -> float | None:
