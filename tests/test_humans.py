@@ -193,6 +193,21 @@ def test_labels_given_with_the_verdict_in_view_are_counted():
     assert corrected_score(replace(share, items=seen), raw).assisted == 2
 
 
+def test_a_threshold_on_the_probability_turns_the_judges_label_and_not_the_humans():
+    """Two of three verdicts are supported at .9, one at .6: held to .8 the judge finds 2/3, and so do people."""
+    sure, unsure = ({"supported": p, "unsupported": 1 - p} for p in (0.9, 0.6))
+    rows = [a_row("r0", [S, S], probabilities=sure), a_row("r1", [S], probabilities=unsure)]
+    said = {"r0": SUPPORTED, "r1": NOT_SUPPORTED}
+    units = [unit for row in rows for unit in checked(row, by_verdict)]
+    units = [replace(unit, human=said[unit.sample_id]) for unit in units]
+    strict = Faithfulness(min_probability=0.8)
+    (share,) = shares_of([strict], [row.case for row in rows], by_name(rows, units))
+    found = corrected_score(share, summarize(rows, [strict])["faithfulness"])
+    assert [share.judge(item.unit) for item in share.items] == [1, 1, 0]
+    assert found.micro.value == pytest.approx(2 / 3)
+    assert agreement_of(pairs_of((item.unit for item in share.items), share), seed=1).tp == 1
+
+
 def test_a_check_outside_the_draw_is_told_and_a_row_with_a_missing_verdict_is_left_out():
     row, torn = a_row("r0", [S, S]), a_row("r1", [S, Label.UNJUDGED])
     (unit,) = checked(a_row("r0", [S]), by_verdict)

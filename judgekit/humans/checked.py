@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import NamedTuple
 
 from judgekit.metrics import Metric
+from judgekit.metrics.base import VerdictMetric
 from judgekit.records import Case, Label, Verdict
 
 #: Label -> what it adds to a metric's numerator; None where it says too little, or nothing.
@@ -53,7 +54,10 @@ def worth_to_human(worth: Worth, human: frozenset[Label] | None) -> float | None
 
 
 class Item(NamedTuple):
-    """A check's place in a metric: it counts `times` among the `whole` that its sample's score divides by."""
+    """A check's place in a metric: it counts `times` among the `whole` that its sample's score divides by.
+
+    The unit has the label that the metric sees, which a least probability may have turned.
+    """
 
     unit: Checked
     times: int
@@ -97,7 +101,7 @@ class Share:
 
 def is_share(metric: Metric) -> bool:
     """True when humans' labels of single checks can correct the metric: its numerator is a sum of verdicts."""
-    return metric.worth(Label.SUPPORTED) is not None and metric.min_probability is None
+    return metric.worth(Label.SUPPORTED) is not None
 
 
 #: (sample id, claim id, sources) -> the judged check of that name.
@@ -129,6 +133,8 @@ class _ShareMaker:
         score = self._metric.score(case)
         if not score.denominator or score.numerator is None:
             return
+        if isinstance(self._metric, VerdictMetric):
+            case = self._metric.held(case)
         times = Counter(self._metric.counted(case))
         if any(case.label(check) is Label.UNJUDGED for check in times):
             self._left_out += 1
@@ -137,7 +143,8 @@ class _ShareMaker:
         for check, n in times.items():
             unit = units.get((case.sample.id, check.claim_id, check.sources))
             if unit is not None:
-                known.append((unit, n))
+                label = case.label(check)
+                known.append((unit if unit.judge is label else replace(unit, judge=label), n))
             elif was_asked(case.verdict(check)):
                 self._outside += 1
         self._items += [Item(unit, n, score.denominator) for unit, n in known]
