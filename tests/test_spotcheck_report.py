@@ -237,6 +237,26 @@ def test_two_reviewers_are_the_ceiling_and_what_they_dispute_counts_as_open(tmp_
     assert "Humans against humans" in judgekit("spotcheck", "report", run.folder).out
 
 
+# --- the split -------------------------------------------------------------------------------------
+
+
+def test_what_people_say_of_claims_and_of_whole_answers(tmp_path):
+    """Nine answers of 1 to 7 claims are read, one statement is missed in each: found claims / (claims + 9)."""
+    run = a_run(tmp_path, rows=9)
+    sheet = tmp_path / "whole.csv"
+    assert judgekit("spotcheck", "draw", run.folder, "-n", 9, "--unit", "sample", "-o", sheet).code == 0
+    assert (
+        judgekit("spotcheck", "import", run.folder, fill(sheet, lambda _: None, missed="1", reviewer="ann")).code == 0
+    )
+    found = report(run)["splitting"]
+    reviewed(run, truly, n=20)
+    assert report(run)["splitting"] == found
+    claims = sum(len(result.claims) for result in run)
+    assert (found["answers"], found["claims"], found["missed"]) == (9, claims, 9)
+    assert found["found"] == pytest.approx(claims / (claims + 9))
+    assert "9 answers read whole" in judgekit("spotcheck", "report", run.folder).out
+
+
 # --- confidences -----------------------------------------------------------------------------------
 
 

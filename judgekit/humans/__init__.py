@@ -24,6 +24,7 @@ from judgekit.humans.outcome import (
     weights_of,
 )
 from judgekit.humans.planning import Spread, labels_to_halve
+from judgekit.humans.splitting import Splitting, WholeAnswer, splitting_of
 from judgekit.humans.transferred import Transferred, transferred
 
 __all__ = [
@@ -44,8 +45,10 @@ __all__ = [
     "Pair",
     "Rated",
     "Share",
+    "Splitting",
     "Spread",
     "Transferred",
+    "WholeAnswer",
     "agreement_of",
     "agreements",
     "at_odds",
@@ -58,6 +61,7 @@ __all__ = [
     "labels_to_halve",
     "pairs_of",
     "shares_of",
+    "splitting_of",
     "transferred",
     "weights_of",
 ]

@@ -9,6 +9,7 @@ from judgekit.humans.agreement import Agreement, Ceiling, agreement_of, pairs_of
 from judgekit.humans.calibration import Calibration, Guess, calibration_of
 from judgekit.humans.checked import Checked, Share
 from judgekit.humans.corrected import CorrectedScore
+from judgekit.humans.splitting import Splitting
 from judgekit.humans.transferred import Transferred
 from judgekit.records import Check, Evidence, Label, Record
 
@@ -55,6 +56,7 @@ class Outcome(Record):
     agreement: Agreement | None = None
     by_metric: dict[str, Agreement] = {}
     ceiling: Ceiling | None = None
+    splitting: Splitting | None = None
     disagreements: tuple[Disagreement, ...] = ()
     calibration: Calibration | None = None
     transferred: tuple[Transferred, ...] = ()

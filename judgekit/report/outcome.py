@@ -8,7 +8,17 @@ from rich.console import Console
 from rich.text import Text
 
 from judgekit.confidence import CONFIDENCE, bracketed
-from judgekit.humans import Agreement, Bin, Calibration, CorrectedScore, Disagreement, Estimate, Measure, Outcome
+from judgekit.humans import (
+    Agreement,
+    Bin,
+    Calibration,
+    CorrectedScore,
+    Disagreement,
+    Estimate,
+    Measure,
+    Outcome,
+    Splitting,
+)
 from judgekit.report.plain import counted, number, one_line, shortened, words
 from judgekit.report.row import grid, head, put
 
@@ -44,6 +54,8 @@ def render_outcome(outcome: Outcome, *, console: Console, worst: int = 5) -> Non
         _transferred(console, outcome)
     if outcome.agreement:
         _agreement(console, outcome, outcome.agreement)
+    if outcome.splitting:
+        _splitting(console, outcome.splitting)
     if outcome.labels:
         _calibration(console, outcome.calibration)
     if outcome.disagreements:
@@ -211,6 +223,16 @@ def _ceiling(console: Console, outcome: Outcome) -> None:
         parts.append(f"{found.settled:,} adjudicated; {found.disputed:,} in dispute, which count as unlabelled")
     for part in parts:
         put(console, Text(part), indent=2)
+
+
+def _splitting(console: Console, found: Splitting) -> None:
+    head(console, "Claims, as the answers were split")
+    if found.said:
+        put(console, Text(f"of the labelled claims: {counted(found.said)}"), indent=2)
+    if found.answers:
+        share = _with_interval(found.found, found.low, found.high)
+        parts = f"{found.claims:,} claims, {found.missed:g} statements missed"
+        put(console, Text(f"{found.answers:,} answers read whole: {parts}; found {share}"), indent=2)
 
 
 # --- calibration -------------------------------------------------------------------------------

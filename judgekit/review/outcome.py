@@ -14,7 +14,9 @@ from judgekit.humans import (
     Outcome,
     Rated,
     Share,
+    Splitting,
     Transferred,
+    WholeAnswer,
     agreements,
     at_odds,
     calibration,
@@ -23,13 +25,15 @@ from judgekit.humans import (
     is_share,
     is_supported,
     shares_of,
+    splitting_of,
     transferred,
     weights_of,
 )
 from judgekit.metrics import Metric
-from judgekit.records import Result, Summary
+from judgekit.records import ANSWER, Result, Summary
 from judgekit.review.drawn import Draw, Labels, carried, draws_of, outcome_labels
-from judgekit.review.records import HumanLabel
+from judgekit.review.labels import exports_of, key_of
+from judgekit.review.records import Export, HumanLabel
 from judgekit.rundir import Run
 
 _SEED = 7
@@ -67,6 +71,8 @@ def outcome_of(run: Run, *, metrics: Sequence[str] = (), labels_from: Run | None
         draws, told = [draw], told.having(matched=matched)
         labels = Labels({**their_labels.settled, **labels.settled}, labels.deferred)
     if not draws:
+        if splitting := _splitting(run, None, labels):
+            return told.having(splitting=splitting)
         return told.having(reason=f"nothing was drawn yet: judgekit spotcheck draw {run.folder} -o sheet.csv")
     summary = run.summary()
     parts = _parts(run, wanted, draws)
@@ -153,6 +159,7 @@ def _with_reading(
         agreement=overall,
         by_metric=by_metric,
         ceiling=_ceiling(main, labels),
+        splitting=_splitting(run, main, labels),
         calibration=calibration(checks),
         disagreements=_disagreements(run, main, checks, labels),
     )
@@ -175,6 +182,30 @@ def _ceiling(main: Draw, labels: Labels) -> Ceiling | None:
         disputed=sum(outcome.is_disputed for _, outcome in found),
         settled=sum(outcome.is_adjudicated for _, outcome in found),
     )
+
+
+def _splitting(run: Run, main: Draw | None, labels: Labels) -> Splitting | None:
+    """What was said of the claims of the draw, and of whole answers, in that draw of them of which most came back."""
+    drawn = [labels.settled[unit_id] for unit_id in (main.key if main else ()) if unit_id in labels.settled]
+    said = Counter(
+        label.claim_ok.value for found in drawn for label in outcome_labels(found)[:1] if label.claim_ok is not None
+    )
+    missed = max(
+        (_missed(run, export, labels) for export in exports_of(run) if export.kind == "sample"), key=len, default={}
+    )
+    sizes = {result.id: len(result.case.claims_of(ANSWER)) for result in run if result.id in missed} if missed else {}
+    return splitting_of(dict(sorted(said.items())), [WholeAnswer(sizes[row], missed[row]) for row in sorted(sizes)])
+
+
+def _missed(run: Run, export: Export, labels: Labels) -> dict[str, float]:
+    """Row -> how many statements its claims miss, over the reviewers of it; rows that were drawn and read."""
+    found: dict[str, float] = {}
+    for line in key_of(run, export.export_id):
+        if line.purpose == "estimate" and line.unit_id in labels.settled:
+            counts = [one.missed for one in outcome_labels(labels.settled[line.unit_id]) if one.missed is not None]
+            if counts:
+                found[line.sample_id] = sum(counts) / len(counts)
+    return found
 
 
 def _disagreements(run: Run, main: Draw, checks: Sequence[Checked], labels: Labels) -> tuple[Disagreement, ...]:
