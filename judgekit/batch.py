@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -47,6 +48,7 @@ from judgekit.rundir import (
     write_run,
 )
 from judgekit.scoring import score_case, summarize
+from judgekit.waves import BATCHES, Office, Posting, judge_in_waves, judge_the_rest
 from judgekit.wire import JudgeSpec, digest
 
 _LIBRARIES = ("openai", "httpx2", "tenacity", "pydantic", "diskcache", "jinja2", "sentencex")
@@ -63,7 +65,7 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What is to be judged, how, and where it goes."""
+    """What is to be judged, how, and where it goes. `posting`: by batches, and how; None: live."""
 
     logs: Sequence[Path]
     out: Path
@@ -72,6 +74,7 @@ class Job:
     options: Options = field(default_factory=Options)
     mapping: Mapping[str, str] | None = None
     skip_bad_rows: bool = False
+    posting: Posting | None = None
 
 
 async def judge_log(job: Job, on_progress: Callable[[Progress], None] = lambda _: None) -> Run:
@@ -142,15 +145,41 @@ async def _judge_rows(
             else:
                 yield sample
 
-    async for result in judge_samples(unfinished(), judge=job.judge, metrics=job.metrics, options=job.options):
-        results.append(result)
-        judged += 1
-        if judged == 1:
-            note()  # by now it is known who answers
-        on_progress(Progress(done=kept + judged, total=total, kept=kept))
+    async with aclosing(_judged(job, unfinished())) as found:
+        async for result in found:
+            results.append(result)
+            judged += 1
+            if judged == 1:
+                note()  # by now it is known who answers
+            on_progress(Progress(done=kept + judged, total=total, kept=kept))
     results.settle(ids)
     drop_aside(job.out)
     on_progress(Progress(done=kept + judged, total=total, kept=kept))
+
+
+async def _judged(job: Job, samples: Iterator[Sample]) -> AsyncGenerator[Result]:
+    """The results of samples, live or by batches; a live session first uses what the batches of another brought."""
+    judge, metrics, options, folder = job.judge, job.metrics, job.options, job.out / BATCHES
+    if job.posting is None and (judge.is_replay or not folder.exists()):
+        async for result in judge_samples(samples, judge=judge, metrics=metrics, options=options):
+            yield result
+        return
+
+    def again(ids: Collection[str]) -> Iterator[Sample]:
+        return (sample for sample in native.read(job.logs, mapping=job.mapping) if sample.id in ids)
+
+    office = Office(folder, judge, job.posting or Posting())
+    is_complete = False
+    try:
+        if job.posting is None:
+            found = judge_the_rest(samples, judge=judge, metrics=metrics, options=options, office=office)
+        else:
+            found = judge_in_waves(samples, again=again, judge=judge, metrics=metrics, options=options, office=office)
+        async for result in found:
+            yield result
+        is_complete = True
+    finally:
+        office.close(is_complete=is_complete)
 
 
 def is_finished(result: Result) -> bool:

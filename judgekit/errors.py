@@ -1,6 +1,7 @@
 """Every error judgekit raises on purpose, in one tree. Each message names the thing, the place and the remedy.
 
 JudgekitError
+├── Postponed                 what was asked is answered later, by a batch; never seen outside
 ├── InputError                bad input: a log row, an option, a file; exit code 2
 │   ├── LogError              a row of a log: file, line, field, remedy
 │   ├── PromptError           a template is missing or does not render
@@ -18,6 +19,7 @@ JudgekitError
     ├── JudgeUnusable         wrong key, unknown model, quota used up; exit code 2
     ├── JudgeUnreachable      nothing succeeds any more; exit code 3
     ├── BudgetSpent           a cap on calls, tokens or money is reached; exit code 3
+    ├── BatchUnderWay         a batch is not done in the time that was given to it; exit code 3
     └── JudgeDrift            another model answers than the pinned one; exit code 3
 """
 
@@ -30,6 +32,10 @@ class JudgekitError(Exception):
     """Root of everything judgekit raises on purpose."""
 
     exit_code = 2
+
+
+class Postponed(JudgekitError):
+    """What was asked goes out with a batch: the sample is taken up again when the answers are there."""
 
 
 class InputError(JudgekitError):
@@ -139,9 +145,16 @@ class JudgeStop(JudgekitError):
 
 
 class JudgeUnusable(JudgeStop):
-    """The judge cannot be used as configured: wrong key, unknown model, quota used up."""
+    """The judge cannot be used as configured: wrong key, unknown model, quota used up.
+
+    `status` is the HTTP status that said so (0: none).
+    """
 
     exit_code = 2
+
+    def __init__(self, message: str, *, status: int = 0) -> None:
+        self.status = status
+        super().__init__(message)
 
 
 class JudgeUnreachable(JudgeStop):
@@ -150,6 +163,10 @@ class JudgeUnreachable(JudgeStop):
 
 class BudgetSpent(JudgeStop):
     """A cap that the user set is reached, with rows left to judge."""
+
+
+class BatchUnderWay(JudgeStop):
+    """A batch is still being worked at by the endpoint; the same command takes it up again."""
 
 
 class JudgeDrift(JudgeStop):

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from typing import NamedTuple
 
 from judgekit.desk import Desk, in_windows, sources_for
-from judgekit.errors import InputError, JudgeStop
+from judgekit.errors import InputError, JudgeStop, Postponed
 from judgekit.judge import Judge
 from judgekit.metrics import Metric
 from judgekit.rate import asks_of, bearings_of, entities_of, likenesses_of, ratings_of, rubrics_of
@@ -76,12 +76,13 @@ async def judge_samples(
 
 
 async def judge_sample(sample: Sample, *, judge: Judge, metrics: Sequence[Metric], options: Options) -> Result:
-    """The whole way of one sample. Only what stops a run is raised; any other failure is kept in the result."""
+    """The whole way of one sample. Only what stops a run is raised, and Postponed where the judge answers later; any
+    other failure is kept in the result."""
     _can_be_had(metrics, judge=judge, options=options)  # said before anything is paid for
     desk = Desk(judge, options)
     try:
         case = await _judged(sample, desk=desk, metrics=metrics)
-    except (JudgeStop, InputError):
+    except (JudgeStop, InputError, Postponed):
         raise
     except Exception as error:  # noqa: BLE001  one row must not take the others down with it
         fault = Fault(stage=ROW, cause=type(error).__name__, message=str(error))

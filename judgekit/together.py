@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from judgekit.errors import JudgeStop
+from judgekit.errors import JudgeStop, Postponed
 
 T = TypeVar("T")
 
@@ -15,12 +15,24 @@ T = TypeVar("T")
 @asynccontextmanager
 async def at_once() -> AsyncIterator[Callable[[Coroutine[Any, Any, T]], asyncio.Task[T]]]:
     """Start coroutines side by side and leave when all are done. When one fails the others are cancelled, so that
-    nothing is asked any more on behalf of a row, or a run, that has ended; what stops a run is raised first."""
+    nothing is asked any more on behalf of a row, or a run, that has ended; what stops a run is raised first. One that
+    is Postponed cancels none: the others go as far as they come, so that all they ask goes out together."""
+    postponed: list[Postponed] = []
+
+    async def noted(work: Coroutine[Any, Any, T]) -> T:
+        try:
+            return await work
+        except Postponed as later:
+            postponed.append(later)
+            return cast("T", None)  # nobody reads it: the block ends by raising
+
     try:
         async with asyncio.TaskGroup() as group:
-            yield group.create_task
+            yield lambda work: group.create_task(noted(work))
     except BaseExceptionGroup as failed:
         raise next((e for e in failed.exceptions if isinstance(e, JudgeStop)), failed.exceptions[0]) from None
+    if postponed:
+        raise postponed[0]
 
 
 async def all_of(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
@@ -28,6 +40,21 @@ async def all_of(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     async with at_once() as start:
         tasks = [start(one) for one in work]
     return [task.result() for task in tasks]
+
+
+async def in_turn(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """The results of coroutines that run one after the other, in their order. One that is Postponed keeps none of the
+    later ones from being begun."""
+    results: list[T] = []
+    postponed: Postponed | None = None
+    for one in work:
+        try:
+            results.append(await one)
+        except Postponed as later:
+            postponed = later
+    if postponed is not None:
+        raise postponed
+    return results
 
 
 async def each(items: Iterable[T] | AsyncIterable[T]) -> AsyncIterator[T]:

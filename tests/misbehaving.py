@@ -23,9 +23,9 @@ A `Reply` is a value; its fields say what goes wrong, and `dataclasses.replace` 
     no_answer()                                   closed without a byte
 
 `server.requests` holds every request that came in, in order: `path`, `headers` (names in lower case), `body` (parsed
-JSON or None), `raw`, `at` (of `clock`, monotonic seconds by default), `connection` (a number). `server.peak` is the
-most requests that were in work at once. A handler that raises gives HTTP 500, and the error is raised at the end of
-the `with` block. Connections are kept alive, one request at a time on each.
+JSON; None without a body, and for a form), `raw`, `at` (of `clock`, monotonic seconds by default), `connection` (a
+number). `server.peak` is the most requests that were in work at once. A handler that raises gives HTTP 500, and the
+error is raised at the end of the `with` block. Connections are kept alive, one request at a time on each.
 """
 
 from __future__ import annotations

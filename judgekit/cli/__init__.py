@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from judgekit.cli.batching import batch
 from judgekit.cli.doctor import doctor
 from judgekit.cli.judging import demo, rescore, run
 from judgekit.cli.reading import prompts, report
@@ -50,7 +51,7 @@ def cli() -> None:
 
 
 spotcheck.add_command(spotcheck_report)
-for command in (demo, run, rescore, report, spotcheck, retrieval, doctor, prompts):
+for command in (demo, run, batch, rescore, report, spotcheck, retrieval, doctor, prompts):
     cli.add_command(command)
 
 

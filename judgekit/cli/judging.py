@@ -11,6 +11,7 @@ import click
 
 from judgekit import batch
 from judgekit.cli.choosing import judge_of, judge_options, mapping_of, metrics_chosen
+from judgekit.cli.posting import batch_options, posting_of, when_interrupted
 from judgekit.cli.progress import progress
 from judgekit.cli.reading import show_estimate, show_report
 from judgekit.cli.spending import spending_options
@@ -21,6 +22,7 @@ from judgekit.metrics import REFERENCE_FREE
 from judgekit.records import Options
 from judgekit.rundir import Foreign, Run
 from judgekit.shipped import shipped
+from judgekit.waves import Posting
 
 _INVALID = 3
 _DEMO_METRICS = (
@@ -70,7 +72,7 @@ def demo(out: Path, as_json: bool) -> None:
         judge=Judge.replay(shipped("cassettes", "demo.jsonl")),
         metrics=metrics_chosen((), (), default=_DEMO_METRICS),
     )
-    show_report(_judged(job), as_json=as_json)
+    show_report(judged(job), as_json=as_json)
     click.echo(
         f"judgekit: the run is in {out}; look at one row with: judgekit report {out} --row canada-2023", err=True
     )
@@ -119,8 +121,42 @@ def demo(out: Path, as_json: bool) -> None:
     help="Exit with 3 when a larger share of splits, verdicts and ratings is missing.",
 )
 @click.option("--estimate", "only_estimate", is_flag=True, help="Print what the run would take, and send nothing.")
+@batch_options
 @json_option
 def run(
+    max_unjudged: float,
+    only_estimate: bool,
+    as_json: bool,
+    record: bool,
+    cassette: Path | None,
+    by_batches: bool,
+    batch_size: int,
+    batch_least: int,
+    batch_wait: float | None,
+    **chosen: Any,
+) -> int:
+    """Judge logs (JSON Lines, one answered question a line) into a run folder.
+
+    A row needs question, answer and contexts; with a reference, ask for context_recall or answer_correctness as well.
+    The same command goes on where an earlier one stopped; replies that had come in are not paid for again.
+    """
+    posting = posting_of(size=batch_size, least=batch_least, longest_wait=batch_wait) if by_batches else None
+    job = job_of(record=record, cassette=cassette, posting=posting, **chosen)
+    if only_estimate:
+        show_estimate(asyncio.run(estimate(job)), as_json=as_json, priced=bool(job.judge.budget.prices))
+        return 0
+    try:
+        with when_interrupted(job):
+            finished = judged(job)
+    finally:
+        if record and cassette:
+            job.judge.write_cassette(cassette)
+    show_report(finished, as_json=as_json)
+    return _verdict_on(finished, max_unjudged)
+
+
+def job_of(
+    *,
     budget: Budget,
     logs: tuple[Path, ...],
     out: Path,
@@ -132,18 +168,10 @@ def run(
     split: str,
     citation_base: str,
     evidence: str,
-    max_unjudged: float,
-    only_estimate: bool,
-    as_json: bool,
-    record: bool,
-    cassette: Path | None,
+    posting: Posting | None,
     **judge: Any,
-) -> int:
-    """Judge logs (JSON Lines, one answered question a line) into a run folder.
-
-    A row needs question, answer and contexts; with a reference, ask for context_recall or answer_correctness as well.
-    The same command goes on where an earlier one stopped; replies that had come in are not paid for again.
-    """
+) -> batch.Job:
+    """What the options of `run` ask for."""
     metrics = metrics_chosen(listed, settings, default=REFERENCE_FREE, rubrics=rubrics)
     options = Options.model_validate(
         {
@@ -155,23 +183,15 @@ def run(
     job = batch.Job(
         logs=logs,
         out=out,
-        judge=judge_of(record=record, cassette=cassette, **judge),
+        judge=judge_of(**judge),
         metrics=metrics,
         options=options,
         mapping=mapping_of(pairs),
         skip_bad_rows=skip_bad_rows,
+        posting=posting,
     )
     job.judge.use_budget(budget)
-    if only_estimate:
-        show_estimate(asyncio.run(estimate(job)), as_json=as_json, priced=bool(budget.prices))
-        return 0
-    try:
-        finished = _judged(job)
-    finally:
-        if record and cassette:
-            job.judge.write_cassette(cassette)
-    show_report(finished, as_json=as_json)
-    return _verdict_on(finished, max_unjudged)
+    return job
 
 
 def _verdict_on(finished: Run, max_unjudged: float) -> int:
@@ -202,7 +222,7 @@ def rescore(folder: Path, out: Path | None, listed: tuple[str, ...], settings: t
     show_report(rescored.write(out) if out else rescored, as_json=as_json)
 
 
-def _judged(job: batch.Job) -> Run:
+def judged(job: batch.Job) -> Run:
     """Judge with a progress bar on stderr."""
 
     async def work(on_progress: Callable[[batch.Progress], None]) -> Run:

@@ -20,9 +20,10 @@ from pydantic import ValidationError
 from judgekit.errors import ConnectionFailed, JudgeDrift, JudgeError, JudgeStop, JudgeUnreachable, RequestTooLong
 from judgekit.judge.backend import Backend, Body
 from judgekit.judge.budget import Budget
+from judgekit.judge.later import Later, failure
 from judgekit.judge.naming import is_snapshot_of, names_snapshot
 from judgekit.judge.store import Store
-from judgekit.together import all_of
+from judgekit.together import all_of, in_turn
 from judgekit.wire import INPUT_CUT, Answer, JudgeReply, JudgeRequest, JudgeSpec, canonical, digest
 
 #: Causes that asking again cannot mend.
@@ -85,6 +86,7 @@ class Asker:
         self._store = store
         self._strict = strict
         self.replay = False
+        self.later: Later | None = None
         self._who: JudgeSpec | None = None
         self._is_remembered = False
         self._is_doubted = False
@@ -136,8 +138,7 @@ class Asker:
         open_ids = [i for i in request.ids if not answers[i].is_answered and answers[i].cause not in _FINAL]
         if not open_ids or not calls:  # without a call the endpoint failed, and was tried again already
             return Asked(answers, tuple(calls))
-        for ids in _parts(open_ids, cut=cut):
-            again = await self._again(request.only(ids), repeat)
+        for again in await in_turn(self._again(request.only(ids), repeat) for ids in _parts(open_ids, cut=cut)):
             calls.extend(again.calls)
             answers.update(again.answers)
         return Asked({question_id: answers[question_id] for question_id in request.ids}, tuple(calls))
@@ -147,8 +148,7 @@ class Asker:
         answers, calls, cut = await self._once(request, repeat)
         still_open = [i for i in request.ids if not answers[i].is_answered]
         if cut and still_open and len(request.ids) > 1:
-            for ids in _parts(still_open, cut=True):
-                more = await self._again(request.only(ids), repeat)
+            for more in await in_turn(self._again(request.only(ids), repeat) for ids in _parts(still_open, cut=True)):
                 calls.extend(more.calls)
                 answers.update(more.answers)
         return Asked(answers, tuple(calls))
@@ -232,7 +232,7 @@ class Asker:
 
     async def _sent(self, request: JudgeRequest, repeat: int) -> tuple[str, JudgeReply]:
         try:
-            body, reply = await self._paid(request)
+            body, reply = await self._sent_or_brought(request, repeat)
         except JudgeStop as stop:
             self._stops, self._stop = self._stops + 1, stop
             raise
@@ -249,6 +249,15 @@ class Asker:
         ok = reply.finish == INPUT_CUT  # a fact that the next run need not find out again
         ok = ok or any(answer.is_answered for answer in self.backend.read(request, reply).values())
         return self._keep(request, body, reply, repeat, ok=ok), reply
+
+    async def _sent_or_brought(self, request: JudgeRequest, repeat: int) -> tuple[Body, JudgeReply]:
+        """Ask now; or, once it is known who answers, take what a batch brought. Raises Postponed where it has to."""
+        if self.later is not None and self._who is not None and not self._is_doubted:
+            body = self.backend.prepare(request)
+            brought = self.later.reply(self._key(body, repeat), request, body)
+            if brought is not None:
+                return body, brought
+        return await self._paid(request)
 
     async def _paid(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
         """A reply of the backend, within the budget. Raises BudgetSpent when that has no room for another call."""
@@ -304,9 +313,9 @@ class Asker:
         text = self._store.get(key)
         try:
             row = json.loads(text or "")
-            served = self.replay or row["ok"] is True or self._was_mended(row, request, repeat)
+            served = self.replay or row["ok"] is True or self._was_mended(row, request, repeat) or self._came_in(key)
             failed = row.get("failed")
-            error = _failure(str(failed["cause"]), str(failed["message"])) if failed is not None else None
+            error = failure(str(failed["cause"]), str(failed["message"])) if failed is not None else None
             reply = JudgeReply.model_validate(row["reply"]) if error is None else None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError):
             return None  # a row that cannot be read is a miss
@@ -323,6 +332,10 @@ class Asker:
             return False
         second = self._store.get(self._key(self.backend.prepare(request.only(request.ids)), repeat))
         return second is not None and _is_ok(second)
+
+    def _came_in(self, key: str) -> bool:
+        """True for what the batches of this run brought: it counts as it is, and is not asked anew."""
+        return self.later is not None and self.later.was_taken(key)
 
     def _note(self, key: str, row: str) -> None:
         if self.used is not None:
@@ -384,14 +397,6 @@ def _landed(flights: dict[_Asking, _Flight], asking: _Asking, flight: _Flight) -
     flights.pop(asking, None)
     if not flight.cancelled():
         flight.exception()  # seen: who waited for it has it, and nobody may be left waiting
-
-
-def _failure(cause: str, message: str) -> JudgeError:
-    if cause == RequestTooLong.cause:
-        return RequestTooLong(message)
-    error = JudgeError(message)
-    error.cause = cause
-    return error
 
 
 def _fitting(request: JudgeRequest, most: int | None) -> list[JudgeRequest]:

@@ -136,6 +136,17 @@ class Budget:
                     self._seen.setdefault(model, _Seen()).add(estimated, bill.used)
                 self._call_next()
 
+    def take(self, model: str, body: Mapping[str, JsonValue]) -> None:
+        """Count a call that goes out with a batch as spent, by what it is expected to take.
+
+        Raises BudgetSpent when it does not fit.
+        """
+        wanted = self._sum(model, self._seen.get(model, _Seen()).expected(tokens_of(body)))
+        with self._lock:
+            if lacking := self._lacking(wanted):
+                raise BudgetSpent(self._message(lacking))
+            self._spent.add(wanted)
+
     def _sum(self, model: str, tokens: tuple[int, int]) -> Sum:
         price = self.prices.get(model)
         return Sum(1, sum(tokens), price.of(*tokens) if price else 0.0)

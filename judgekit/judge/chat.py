@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from judgekit.errors import CassetteMiss
+from judgekit.errors import CassetteMiss, ServerFailed
 from judgekit.judge import certainty, layout, reading
 from judgekit.judge.backend import Body
 from judgekit.judge.dialect import LOGPROBS, Dialect, Speaker
@@ -36,6 +36,10 @@ class ChatBackend:
     @property
     def spec(self) -> JudgeSpec:
         return self._spec
+
+    @property
+    def path(self) -> str:
+        return PATH
 
     @property
     def endpoint(self) -> Endpoint | None:
@@ -78,9 +82,14 @@ class ChatBackend:
                 "since it was recorded; record it again with --record"
             )
         body, data = await self._speaker.post(self._endpoint, PATH, lambda dialect: self._body(request, dialect), lacks)
+        return body, self.receive(request, body, data)
+
+    def receive(self, request: JudgeRequest, body: Body, data: Mapping[str, Any]) -> JudgeReply:
+        if (missing := lacks(data)) is not None:
+            raise ServerFailed(f"{self._spec.model} answered without {missing}")
         reply = replied(data)
         found = certainty.probabilities(request, reply, tokens_of(data)) if LOGPROBS in body else None
-        return body, reply.model_copy(update={"probabilities": found}) if found else reply
+        return reply.model_copy(update={"probabilities": found}) if found else reply
 
     def read(self, request: JudgeRequest, reply: JudgeReply) -> dict[str, Answer]:
         answers = reading.read(request, reply)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from judgekit.errors import CassetteMiss
+from judgekit.errors import CassetteMiss, ServerFailed
 from judgekit.judge import reading
 from judgekit.judge.backend import Body
 from judgekit.judge.endpoint import Endpoint
@@ -41,6 +41,15 @@ class EmbeddingBackend:
         return False
 
     @property
+    def path(self) -> str:
+        return PATH
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """Where it is asked; None in a replay."""
+        return self._endpoint
+
+    @property
     def dialect(self) -> dict[str, JsonValue]:
         return {}
 
@@ -61,11 +70,15 @@ class EmbeddingBackend:
         def lacks(data: Mapping[str, Any]) -> str | None:
             return None if _vectors(data.get("data"), count) is not None else "one vector for each text"
 
-        data: Mapping[str, Any] = await self._endpoint.post(PATH, body, lacks=lacks)
-        vectors = _vectors(data.get("data"), count) or []
+        return body, self.receive(request, body, await self._endpoint.post(PATH, body, lacks=lacks))
+
+    def receive(self, request: JudgeRequest, body: Body, data: Mapping[str, Any]) -> JudgeReply:  # noqa: ARG002
+        vectors = _vectors(data.get("data"), len(request.questions))
+        if vectors is None:
+            raise ServerFailed(f"{self._spec.model} answered without one vector for each text")
         model, usage = data.get("model"), data.get("usage")
         tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else 0
-        return body, JudgeReply(
+        return JudgeReply(
             text=canonical(vectors),
             finish="stop",
             model=model if isinstance(model, str) and model else None,

@@ -15,6 +15,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -33,6 +34,7 @@ from judgekit.errors import (
 from judgekit.judge import faults
 from judgekit.judge.limiter import Limiter, Slot
 from judgekit.judge.tokens import FIRST_REPLY, tokens_of
+from judgekit.judge.transfer import SLOWEST, Download, Upload
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -56,10 +58,10 @@ class Line:
 
 @dataclass(slots=True)
 class Call:
-    """One call through all its attempts."""
+    """One call through all its attempts. `content` is what is posted; None and a Download are got."""
 
     path: str
-    content: bytes | None
+    content: bytes | Upload | Download | None
     model: str | None
     tokens: int = 0
     deadline: float | None = None
@@ -148,6 +150,11 @@ class Endpoint:
         """Text from this endpoint made fit for a message: one short line without the secrets it was given."""
         return faults.shown(text, self._secrets)
 
+    @property
+    def secrets(self) -> frozenset[str]:
+        """What must stand in no message."""
+        return self._secrets
+
     async def post(
         self,
         path: str,
@@ -174,6 +181,15 @@ class Endpoint:
     async def get(self, path: str) -> dict[str, JsonValue]:
         """The JSON object at `path` below the base URL. Raises like `post`."""
         return await self._call(Call(path.lstrip("/"), None, None))
+
+    async def upload(self, file: Path, purpose: str) -> dict[str, JsonValue]:
+        """Send a file to `/files` and return what the endpoint says of it. Raises like `post`."""
+        return await self._call(Call("files", Upload(file, purpose), None, most=self._max_attempts))
+
+    async def download(self, file_id: str, into: Path, *, most: int) -> None:
+        """Get the content of a stored file, at most so many bytes, into a file here. Raises like `post`."""
+        content = Download(file_id, into, most)
+        await self._call(Call(f"files/{file_id}/content", content, None, most=self._max_attempts))
 
     async def close(self) -> None:
         """Close what the running event loop holds. An orderly end of the loop (`asyncio.run`) does it as well."""
@@ -270,12 +286,15 @@ class Endpoint:
         return slot
 
     async def _exchanged(self, client: QuietClient, call: Call) -> Received:
-        from judgekit.judge.transport import exchange  # noqa: PLC0415 - it imports the SDK
+        from judgekit.judge.transport import exchange, fetch  # noqa: PLC0415 - it imports the SDK
 
         where = f"{self.public_url}/{call.path}"
         try:
-            async with asyncio.timeout(self._timeout):
-                received = await exchange(client, call.path, call.content)
+            async with asyncio.timeout(self._timeout + _seconds_for(call.content)) as limit:
+                if isinstance(call.content, Download):  # the more has come, the longer it may take
+                    received = await fetch(client, call.content, lambda size: _extend(limit, size))
+                else:
+                    received = await exchange(client, call.path, call.content)
         except TimeoutError:
             raise CallTimeout(f"{where} gave no whole answer within {self._timeout:g} s") from None
         except ConnectionFailed as error:
@@ -299,6 +318,8 @@ class Endpoint:
     def _read(self, received: Received, call: Call) -> dict[str, JsonValue]:
         status, where = received.status, f"{self.public_url}/{call.path}"
         if status in range(200, 300):
+            if isinstance(call.content, Download):
+                return {}
             body = faults.read_object(received.content)
             if body is None:
                 page = faults.shown(received.content[:1000].decode("utf-8", "replace"), self._secrets)
@@ -354,6 +375,15 @@ class Endpoint:
             self._dead = f"{reason}; what was answered is kept, the same command goes on from here"
             self.limiter.stop(JudgeUnreachable(self._dead))
         raise JudgeUnreachable(self._dead) from None
+
+
+def _seconds_for(content: object) -> float:
+    """Seconds that the sending of a body may take beside the time of an answer."""
+    return content.size / SLOWEST if isinstance(content, Upload) else 0.0
+
+
+def _extend(limit: asyncio.Timeout, size: int) -> None:
+    limit.reschedule((limit.when() or 0.0) + size / SLOWEST)
 
 
 async def _keep(clients: list[QuietClient]) -> AsyncGenerator[None]:

@@ -202,7 +202,7 @@ def fault(said: Said, *, where: str, model: str | None, secrets: Iterable[str] =
     told = f"{where} answered HTTP {said.status}: {words}"
     if (remedy := _remedy(said, where, model)) is not None:
         kind = NotServed if remedy == _NOTHING_THERE else JudgeUnusable
-        return kind(f"{told}; {remedy}")
+        return kind(f"{told}; {remedy}", status=said.status)
     return _about_input(said, told) or _passing_or_refused(said, told, secrets)
 
 

@@ -26,6 +26,7 @@ from judgekit.judge.embedding import FORM as EMBEDDINGS
 from judgekit.judge.embedding import EmbeddingBackend
 from judgekit.judge.endpoint import Endpoint, public_url
 from judgekit.judge.forms import backend_of
+from judgekit.judge.later import Later, Postable
 from judgekit.judge.naming import names_snapshot
 from judgekit.judge.panel import Panel, votes_of
 from judgekit.judge.readout import ReadoutBackend, readout_spec
@@ -438,6 +439,29 @@ class Judge:
         Asker.doubt."""
         for asker in self._parts.values() if self._has_cache else ():
             asker.doubt()
+
+    @property
+    def postables(self) -> dict[str, Postable]:
+        """Part -> its backend, if batches can hold its calls. Raises InputError where one of them cannot be batched."""
+        found = {}
+        for part, asker in self._parts.items():
+            backend = asker.backend
+            if not isinstance(backend, Postable) or backend.endpoint is None:
+                kind = "a replay sends nothing" if self.is_replay else f"{backend.spec.form!r} has no batch form"
+                raise InputError(f"{backend.spec.model} cannot be asked by batches: {kind}; leave out --batch")
+            found[part] = backend
+        return found
+
+    def answer_later(self, later: Mapping[str, Later]) -> None:
+        """Take what batches brought, by part, and send nothing that a part's `Later` postpones; {}: as usual."""
+        for part, asker in self._parts.items():
+            asker.later = later.get(part)
+
+    def take_for_granted(self) -> None:
+        """Hold the models, where it is not known yet who answers, for exactly those that were asked for."""
+        for asker in self._parts.values():
+            if asker.who is None:
+                asker.pin(asker.backend.spec.model_copy(update={"resolved": asker.backend.spec.model}))
 
     async def ask(self, request: JudgeRequest, *, repeat: int = 0) -> Asked:
         """Ask typed questions: extractions go to the extractor, texts to be embedded to the embedder, all else to the

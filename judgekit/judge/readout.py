@@ -56,6 +56,15 @@ class ReadoutBackend:
         return self._spec
 
     @property
+    def path(self) -> str:
+        return PATH
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """Where it is asked; None in a replay."""
+        return self._endpoint
+
+    @property
     def most_questions(self) -> int | None:
         return 1
 
@@ -86,10 +95,15 @@ class ReadoutBackend:
                 "or the prompts changed since it was recorded; record it again with --record"
             )
         body, data = await self._speaker.post(self._endpoint, PATH, lambda dialect: self._body(request, dialect), lacks)
+        return body, self.receive(request, body, data)
+
+    def receive(self, request: JudgeRequest, body: Body, data: Mapping[str, Any]) -> JudgeReply:  # noqa: ARG002
+        if (missing := lacks(data)) is not None:
+            raise ServerFailed(f"{self._spec.model} answered without {missing}")
         reply = replied(data)
         if reply.refusal or reply.finish == "content_filter":
-            return body, reply
-        return body, reply.model_copy(update={"text": self._alternatives(data), "finish": "stop", "reasoning": None})
+            return reply
+        return reply.model_copy(update={"text": self._alternatives(data), "finish": "stop", "reasoning": None})
 
     def _alternatives(self, data: Mapping[str, Any]) -> str:
         """The alternatives to the first token, as they are kept: pairs of text and probability, the likeliest first."""

@@ -5,7 +5,7 @@ Importing this module imports the SDK (half a second), so only the function that
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
@@ -14,8 +14,9 @@ import httpx2
 import openai
 from openai import AsyncOpenAI, Omit, RequestOptions
 
-from judgekit.errors import ConnectionFailed
+from judgekit.errors import ConnectionFailed, JudgeUnusable
 from judgekit.judge.faults import NotConnected
+from judgekit.judge.transfer import PIECE, Download, Upload
 
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 # a pool looks at all of its connections twice a call: one pool of 256 costs three times as much as eight of 32
@@ -85,26 +86,72 @@ def open_clients(url: str, *, api_key: str | None, headers: Mapping[str, str], c
     return clients
 
 
-async def exchange(client: QuietClient, path: str, content: bytes | None) -> Received:
+async def exchange(client: QuietClient, path: str, content: bytes | Upload | None) -> Received:
     """POST `content`, or GET where it is None, and read the whole response, whatever its status.
 
     Raises `NotConnected` where nothing was sent and `ConnectionFailed` where the connection broke; their message
     is the reason alone.
     """
-    quiet: dict[str, str | Omit] = {"x-stainless-retry-count": Omit(), "x-stainless-read-timeout": Omit()}
-    if not client.api_key and not any(name.lower() == "authorization" for name in client.sent_headers):
-        quiet["Authorization"] = Omit()
-    options = RequestOptions(headers=quiet)
+    options = RequestOptions(headers=_quiet(client))
     try:
         if content is None:
             response = await client.get(path, cast_to=httpx2.Response, options=options)
+        elif isinstance(content, Upload):
+            response = await _uploaded(client, path, content)
         else:
             response = await client.post(path, cast_to=httpx2.Response, content=content, options=options)
     except openai.APIStatusError as error:
         response = error.response
     except openai.APIConnectionError as error:
         # `from None`: the cause may quote a header, and with it the key
-        cause = error.__cause__
-        kind = NotConnected if isinstance(cause, httpx2.ConnectError) else ConnectionFailed
-        raise kind(f"{type(cause).__name__}: {cause}") from None
+        raise _broken(error.__cause__) from None
     return Received(response.status_code, response.headers, response.content)
+
+
+async def _uploaded(client: QuietClient, path: str, upload: Upload) -> httpx2.Response:
+    options = RequestOptions(headers={**_quiet(client), "Content-Type": "multipart/form-data"})
+    with upload.file.open("rb") as file:
+        return await client.post(
+            path,
+            cast_to=httpx2.Response,
+            body={"purpose": upload.purpose},
+            files={"file": (upload.file.name, file, "application/jsonl")},
+            options=options,
+        )
+
+
+async def fetch(client: QuietClient, to: Download, came: Callable[[int], None]) -> Received:
+    """GET the content of a stored file into a file here; `came` hears the size of each piece. Without its content.
+
+    Raises as `exchange`, and JudgeUnusable for a file that is larger than allowed.
+    """
+    files = client.files.with_streaming_response
+    try:
+        async with files.content(to.file_id, extra_headers=_quiet(client)) as response:
+            size = 0
+            with to.into.open("wb") as file:
+                async for piece in response.iter_bytes(PIECE):
+                    size += len(piece)
+                    if size > to.most:
+                        raise JudgeUnusable(f"the file {to.file_id!r} is larger than {to.most} bytes; it is not read")
+                    file.write(piece)
+                    came(len(piece))
+            return Received(response.status_code, response.headers, b"")
+    except openai.APIStatusError as error:
+        return Received(error.status_code, error.response.headers, error.response.content)
+    except openai.APIConnectionError as error:
+        raise _broken(error.__cause__) from None
+    except httpx2.HTTPError as error:
+        raise _broken(error) from None
+
+
+def _quiet(client: QuietClient) -> dict[str, str | Omit]:
+    quiet: dict[str, str | Omit] = {"x-stainless-retry-count": Omit(), "x-stainless-read-timeout": Omit()}
+    if not client.api_key and not any(name.lower() == "authorization" for name in client.sent_headers):
+        quiet["Authorization"] = Omit()
+    return quiet
+
+
+def _broken(cause: BaseException | None) -> ConnectionFailed:
+    kind = NotConnected if isinstance(cause, httpx2.ConnectError) else ConnectionFailed
+    return kind(f"{type(cause).__name__}: {cause}")
