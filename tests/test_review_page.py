@@ -267,3 +267,23 @@ def test_the_page_itself_is_not_what_it_hands_back(tmp_path):
     write([a_unit()], tmp_path / "page.html")
     with pytest.raises(InputError, match=r"page\.html: is the page itself; open it, press Download"):
         read_sheet(tmp_path / "page.html")
+
+
+# --- what the docs say of it -------------------------------------------------------------------
+
+DOCS = (Path(__file__).parent.parent / "docs" / "spotcheck.md").read_text(encoding="utf-8")
+
+
+def test_the_docs_name_every_key_and_no_other():
+    table = DOCS.partition("| key | |")[2].partition("\n\n")[0]
+    told = set(re.findall(r"`(.)`", table))
+    wiring = (FOLDER / "script" / "6_wiring.js").read_text(encoding="utf-8")
+    keys = set(re.findall(r'^  \["(\S+)", "', wiring, re.MULTILINE))
+    assert told == keys - {"ArrowRight", "ArrowLeft"} | {"→", "←"}
+
+
+def test_the_line_of_a_download_in_the_docs_can_be_read(tmp_path):
+    (line,) = re.findall(r"^```json\n(.*?)^```$", DOCS, re.DOTALL | re.MULTILINE)
+    (tmp_path / "back.jsonl").write_text(line, encoding="utf-8")
+    (filled,) = read_sheet(tmp_path / "back.jsonl")
+    assert (filled.verdict, filled.evidence, filled.reviewer) == ("not_supported", "kettle-care", "Anna")
