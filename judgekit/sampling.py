@@ -90,11 +90,15 @@ def bin_of(verdict: Verdict) -> Bin:
     """`uncertain` when anything the judge left says so, else `clear`.
 
     That is: its two likeliest labels are less than 0.5 apart (repeated votes count as probabilities); the sources were
-    asked in parts; a quote it gave does not stand in the sources; or its label was turned down for lack of a quote.
+    asked in parts; a quote it gave does not stand in the sources, or it gave none for a label that needs one; or its
+    label was turned down for lack of a quote.
     """
     likeliest = sorted((verdict.probabilities or {}).values(), reverse=True)[:2]
     is_close = len(likeliest) > 1 and likeliest[0] - likeliest[1] < CLEAR_MARGIN
-    unproven = any(not evidence.verified for evidence in verdict.evidence)
+    if verdict.evidence:
+        unproven = any(not evidence.verified for evidence in verdict.evidence)
+    else:
+        unproven = verdict.label is not Label.UNSUPPORTED
     return "uncertain" if is_close or verdict.in_parts or unproven or verdict.reason else "clear"
 
 

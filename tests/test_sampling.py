@@ -165,6 +165,8 @@ def test_what_the_judge_could_not_label_is_counted_apart_and_what_nobody_asked_i
         ({"probabilities": {"a": 0.1, "b": 0.5, "c": 0.4}}, "uncertain"),
         ({"probabilities": {"supported": 1.0}}, "clear"),
         ({"in_parts": True}, "uncertain"),
+        ({"evidence": ()}, "uncertain"),
+        ({"evidence": (), "label": Label.UNSUPPORTED}, "clear"),
         ({"evidence": (Evidence(context_id="d1", quote="made up", verified=False),)}, "uncertain"),
         ({"reason": "the judge said supported and gave no quote that stands in the sources"}, "uncertain"),
     ],

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import sys
 from contextlib import suppress
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
@@ -463,6 +464,35 @@ def test_what_a_review_page_hands_back_is_known_by_its_keys(tmp_path):
     (tmp_path / "review.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
     (one,) = read(tmp_path / "review.jsonl")
     assert (one.unit_id, one.verdict, one.minutes, one.status) == ("u1", "supported", 0.5, "done")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "cut.json",
+            '[{"data": {"unit_id": "u1"}',
+            r"cut.json: not JSON \(.*\); import the file as the tool exported it",
+        ),
+        ("odd.json", "[3]", "odd.json: entry 1: not a JSON object"),
+        ("cut.jsonl", '{"unit_id": "u1", "text": "", "label": []}\n{"unit', r"cut.jsonl:2: not JSON"),
+        ("page.html", "<!doctype html>", "page.html: is the page itself"),
+        ("other.json", '[{"a": 1}]', "no `unit_id` in it"),
+        ("sheet.config.xml", "<View/>", "no `unit_id` in it"),
+    ],
+)
+def test_a_file_that_is_no_sheet_is_told_what_is_wrong_with_it(tmp_path, name, text, told):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=told):
+        read(tmp_path / name)
+
+
+def test_without_openpyxl_a_workbook_names_the_extra(tmp_path, monkeypatch):
+    FORMATS["xlsx"].write([a_unit()], tmp_path / "s.xlsx")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)  # what Python finds when it is not installed
+    for action in (lambda: read(tmp_path / "s.xlsx"), lambda: FORMATS["xlsx"].write([], tmp_path / "t.xlsx")):
+        with pytest.raises(InputError, match=r"pip install 'judgekit\[xlsx\]'; or give --format csv"):
+            action()
 
 
 NESTED = st.recursive(

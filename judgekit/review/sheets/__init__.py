@@ -14,6 +14,9 @@ from typing import NamedTuple
 from judgekit.errors import InputError
 from judgekit.review.records import Filled, ReviewUnit
 from judgekit.review.sheets import argilla, csv_sheet, doccano, html, label_studio, prodigy, xlsx
+from judgekit.review.sheets.csv_sheet import decoded
+from judgekit.review.sheets.layout import UNIT_ID
+from judgekit.review.sheets.tasks import objects
 
 __all__ = ["FORMATS", "Format", "format_for", "read"]
 
@@ -76,6 +79,8 @@ def read(path: Path) -> list[Filled]:
     for one in FORMATS.values():
         if one.recognises(path):
             return one.read(path)
+    if decoded(path).lstrip()[:1] in ("[", "{"):
+        next(objects(path), None)  # raises what is wrong with JSON that is broken
     raise InputError(
-        f"{path}: not a sheet that was drawn here: no `unit_id` in it; formats that are read: {', '.join(FORMATS)}"
+        f"{path}: not a sheet that was drawn here: no `{UNIT_ID}` in it; formats that are read: {', '.join(FORMATS)}"
     )

@@ -66,16 +66,22 @@ def write_lines(path: Path, values: Iterable[object]) -> None:
 
 def objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The objects of a JSON list, or of JSON lines, each with its place. InputError: something else."""
-    text = decoded(path)
-    if text.lstrip().startswith("["):
-        places = [(f"{path}: entry {number}", value) for number, value in enumerate(_parsed(text, str(path)), start=1)]
-    else:
-        lines = ((f"{path}:{number}", line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
-        places = [(where, _parsed(line, where)) for where, line in lines]
-    for where, value in places:
+    for where, value in _values(path):
         if not isinstance(value, dict):
             raise InputError(f"{where}: not a JSON object; import the file as the tool exported it")
         yield where, value
+
+
+def _values(path: Path) -> Iterator[tuple[str, Any]]:
+    """The entries of a JSON list, or the values of JSON lines, one by one."""
+    text = decoded(path)
+    if text.lstrip().startswith("["):
+        for number, value in enumerate(_parsed(text, str(path)), start=1):
+            yield f"{path}: entry {number}", value
+        return
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield f"{path}:{number}", _parsed(line, f"{path}:{number}")
 
 
 def _parsed(text: str, where: str) -> Any:
