@@ -278,7 +278,16 @@ def test_confidences_are_held_against_the_labels(tmp_path):
 
 def test_labels_of_the_same_checks_serve_another_judge(tmp_path):
     first, second = a_run(tmp_path, "first"), a_run(tmp_path, "second", seed=2)
-    reviewed(first)
+    sheet = tmp_path / "sheet.csv"
+    assert judgekit("spotcheck", "draw", first.folder, "-n", 90, "-o", sheet).code == 0
+    filled = fill(sheet, truly, reviewer="ann")
+    with filled.open(encoding="utf-8", newline="") as file:
+        rows = [{**row, "note": f"of {row['claim']}"} for row in csv.DictReader(file)]
+    with filled.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    assert judgekit("spotcheck", "import", first.folder, filled).code == 0
     found = report(second, "--labels-from", first.folder)
     assert found["matched"] == found["checks"] == sum(len(result.claims) for result in second)
     (score,) = found["scores"]
@@ -287,6 +296,10 @@ def test_labels_of_the_same_checks_serve_another_judge(tmp_path):
         assert score[mean]["low"] <= true <= score[mean]["high"]
         assert score[mean]["raw"] == second.summary()["faithfulness"].model_dump()[mean]
     assert found["transferred"] == []
+    assert (found["reviewers"], found["aside"]) == (["ann"], 0)
+    assert {odd["notes"][0] for odd in found["disagreements"]} == {
+        f"of {odd['claim']}" for odd in found["disagreements"]
+    }
 
 
 def test_errors_are_carried_to_a_run_of_other_answers_by_the_same_judge(tmp_path):

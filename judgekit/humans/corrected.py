@@ -15,7 +15,10 @@ from judgekit.confidence import CONFIDENCE
 from judgekit.humans.checked import TOO_COARSE, Checked, Item, Share
 from judgekit.humans.planning import Spread, labels_to_halve
 from judgekit.records import Interval, MetricSummary, Record
-from judgekit.stats import Corrected, Stratum, WeightedUnit, stratified_difference, stratified_rate
+from judgekit.stats import Corrected, Stratum, WeightedUnit, stratified_difference, stratified_rate, t_ppf
+from judgekit.stats import Interval as Ends
+from judgekit.stats.inputs import FEWEST
+from judgekit.stats.intervals import wilson
 
 #: The stratum of what no verdict moves: known, so it adds nothing to the variance.
 _FIXED = "\x1ffixed"
@@ -26,6 +29,8 @@ Answer = Callable[[Checked], float | None]
 class Estimate(Record):
     """A corrected mean in [0, 1] with its interval, beside the `raw` one that the judge alone gives.
 
+    [low, high] is about this run: what a full review of it would have found. [wide_low, wide_high] is about more rows
+    like these, as `raw_interval` is: it holds how much rows differ, and what a part of the checks leaves open.
     `lowest` and `highest` bound the value over all that the drawn checks without a label could have got; None without
     any such check. `value` is None, with a reason, when a stratum has no label at all. `more` is how many more labels
     would about halve the interval; None when it has no width, or no value.
@@ -38,6 +43,8 @@ class Estimate(Record):
     high: float | None = None
     se: float | None = None
     n_eff: float | None = None
+    wide_low: float | None = None
+    wide_high: float | None = None
     lowest: float | None = None
     highest: float | None = None
     more: int | None = None
@@ -74,7 +81,8 @@ def corrected_score(share: Share, raw: MetricSummary, *, conf: float = CONFIDENC
     unanswered = Counter(unit.unanswered or TOO_COARSE for unit in units if unit.is_drawn and share.human(unit) is None)
     sizes = Counter(unit.stratum for unit in units)
     without = sizes.keys() - {unit.stratum for unit in labelled}
-    macro, micro = (_estimate(share, weigh, unanswered=bool(unanswered), conf=conf) for weigh in (_macro, _micro))
+    macro = _estimate(share, _macro, (raw.macro, raw.macro_interval), unanswered=bool(unanswered), conf=conf)
+    micro = _estimate(share, _micro, (raw.micro, raw.micro_interval), unanswered=bool(unanswered), conf=conf)
     return CorrectedScore(
         metric=share.metric,
         lower_is_better=share.lower_is_better,
@@ -86,8 +94,8 @@ def corrected_score(share: Share, raw: MetricSummary, *, conf: float = CONFIDENC
         unlabelled={stratum: sizes[stratum] for stratum in sorted(without)},
         left_out=share.left_out,
         complete=bool(units) and len(labelled) == len(units),
-        macro=macro.having(raw=raw.macro, raw_interval=raw.macro_interval),
-        micro=micro.having(raw=raw.micro, raw_interval=raw.micro_interval),
+        macro=macro,
+        micro=micro,
     )
 
 
@@ -105,24 +113,40 @@ def _micro(share: Share, whole: float) -> float:
     return 1 / share.whole
 
 
-def _estimate(share: Share, weigh: Weigh, *, unanswered: bool, conf: float) -> Estimate:
+def _estimate(
+    share: Share, weigh: Weigh, raw: tuple[float | None, Interval], *, unanswered: bool, conf: float
+) -> Estimate:
     found = _total(share, weigh, share.human, conf=conf)
     bounds = [_total(share, weigh, _answered(share, end), conf=conf).estimate for end in (0.0, 1.0)]
-    low, high = (None if bound is None else _clipped(bound) for bound in bounds)
-    none = Interval(clusters=0, confidence=conf, small=False)
+    low, high = (None if bound is None or not unanswered else _clipped(bound) for bound in bounds)
+    wide = _wide(found, raw[1], conf=conf)
     return Estimate(
-        raw=None,
-        raw_interval=none,
+        raw=raw[0],
+        raw_interval=raw[1],
         value=None if found.estimate is None else _clipped(found.estimate),
         low=found.lo,
         high=found.hi,
         se=found.se_smoothed,
         n_eff=found.n_eff,
-        lowest=low if unanswered else None,
-        highest=high if unanswered else None,
+        wide_low=wide.lo if wide else None,
+        wide_high=wide.hi if wide else None,
+        lowest=low,
+        highest=high,
         more=None if found.estimate is None else labels_to_halve(_spreads(share, weigh)),
         reason=found.reason,
     )
+
+
+def _wide(found: Corrected, raw: Interval, *, conf: float) -> Ends | None:
+    """The interval for more rows like these: two stages of sampling, rows and then checks, whose variances add up.
+
+    Rows are taken to spread as the judge's verdicts do, by the effective sample size of the raw score.
+    """
+    if found.estimate is None or not raw.n_eff or raw.clusters < FEWEST:
+        return None
+    checks = 1 / found.n_eff if found.se_smoothed and found.n_eff else 0.0
+    critical = t_ppf((1 + conf) / 2, df=raw.clusters - 1)
+    return wilson(_clipped(found.estimate), n=1 / (1 / raw.n_eff + checks), critical=critical)
 
 
 def _answered(share: Share, value: float) -> Answer:

@@ -126,6 +126,8 @@ def _notes(score: CorrectedScore) -> Iterator[str]:
         more = score.macro.more
         halved = "" if more is None else f"; {more:,} more would halve the mean's interval"
         yield f"from {score.labels:,} labels of {score.checks:,} checks{halved}"
+    if score.macro.wide_low is not None and score.macro.wide_high is not None:
+        yield f"for more rows like these the mean lies in [{score.macro.wide_low:.2f}, {score.macro.wide_high:.2f}]"
     if score.unlabelled:
         yield f"no label in {_some([f'{one_line(name)} ({size:,})' for name, size in score.unlabelled.items()])}"
     if score.unanswered:

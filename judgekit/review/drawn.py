@@ -60,6 +60,13 @@ class Labels(NamedTuple):
         return cls(found, put_off - found.keys())
 
 
+class Reviewed(NamedTuple):
+    """A run's labels, and the draw of it that has most of them; None when there is no draw."""
+
+    labels: Labels
+    draw: Draw | None
+
+
 def draws_of(run: Run, labels: Labels) -> list[Draw]:
     """The draws of single checks from a run, the one with most labels first; of equals the smaller, so that a draw that
     was made larger counts once labels of it have come.
@@ -144,36 +151,49 @@ def outcome_labels(found: Settled) -> list[HumanLabel]:
 # --- the same checks in another run ----------------------------------------------------------------
 
 
-def carried(run: Run, own: Draw | None, other: Run, theirs: Draw, *, metrics: Iterable[Metric]) -> tuple[Draw, int]:
-    """The checks of a run with another run's labels where they are the very same, and how many that are.
+class Carried(NamedTuple):
+    """A run's checks with another's labels: the two draws in one, what the labels amount to, and how many checks are
+    the same in both runs."""
+
+    draw: Draw
+    labels: Labels
+    matched: int
+
+
+def carried(run: Run, own: Reviewed, other: Run, theirs: Reviewed, *, metrics: Iterable[Metric]) -> Carried:
+    """The checks of a run with another run's labels where they are the very same.
 
     The same: question, text the claim was taken from, claim, and sources, whatever the judge said. Such a check stands
     in the stratum it was drawn from there, for that draw's chances are known; any other in its own, with its own label
-    where `own` drew it.
+    where the run's own draw has one.
     """
     candidates = candidates_of(run, metrics)
     there: dict[str, list[str]] = {}
-    for unit_id, content in _contents(other, theirs.candidates):
-        there.setdefault(content, []).append(unit_id)
+    if theirs.draw:
+        for unit_id, content in _contents(other, theirs.draw.candidates):
+            there.setdefault(content, []).append(unit_id)
+    same = {unit_id: found.pop(0) for unit_id, content in _contents(run, candidates) if (found := there.get(content))}
     checks: dict[str, Checked] = {}
-    for unit_id, content in _contents(run, candidates):
-        same = there.get(content)
-        if same:
-            found = theirs.checks[same.pop(0)]
-            checks[unit_id] = replace(
-                unlabelled(candidates[unit_id]),
-                stratum=f"{other.folder.name}: {found.stratum}",
-                human=found.human,
-                unanswered=found.unanswered,
-                assisted=found.assisted,
-            )
-    matched = len(checks)
+    key: dict[str, KeyLine] = {}
+    meant: dict[str, Settled] = {}
     for unit_id, candidate in candidates.items():
-        if unit_id not in checks:
-            drawn = own.checks.get(unit_id) if own else None
-            checks[unit_id] = drawn or unlabelled(candidate)
-    export_id = theirs.export_id if own is None else own.export_id
-    return Draw(export_id, own.key if own else {}, checks, candidates), matched
+        source, name = (theirs, same[unit_id]) if unit_id in same else (own, unit_id)
+        checks[unit_id] = unlabelled(candidate)
+        drawn = source.draw.checks.get(name) if source.draw else None
+        if drawn:
+            checks[unit_id] = replace(
+                checks[unit_id],
+                stratum=f"{other.folder.name}: {drawn.stratum}" if source is theirs else drawn.stratum,
+                human=drawn.human,
+                unanswered=drawn.unanswered,
+                assisted=drawn.assisted,
+            )
+        if source.draw and name in source.draw.key:
+            key[unit_id] = source.draw.key[name]
+        if name in source.labels.settled:
+            meant[unit_id] = source.labels.settled[name]
+    export_id = next((one.draw.export_id for one in (own, theirs) if one.draw), "")
+    return Carried(Draw(export_id, key, checks, candidates), Labels(meant, frozenset()), len(same))
 
 
 def _contents(run: Run, candidates: Mapping[str, Candidate]) -> Iterator[tuple[str, str]]:

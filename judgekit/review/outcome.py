@@ -31,7 +31,7 @@ from judgekit.humans import (
 )
 from judgekit.metrics import Metric
 from judgekit.records import ANSWER, Result, Summary
-from judgekit.review.drawn import Draw, Labels, carried, draws_of, outcome_labels
+from judgekit.review.drawn import Draw, Labels, Reviewed, carried, draws_of, outcome_labels
 from judgekit.review.labels import exports_of, key_of
 from judgekit.review.records import Export, HumanLabel
 from judgekit.rundir import Run
@@ -62,14 +62,14 @@ def outcome_of(run: Run, *, metrics: Sequence[str] = (), labels_from: Run | None
     told = Outcome(run=str(run.folder), labels_from=None if labels_from is None else str(labels_from.folder))
     theirs: Draw | None = None
     if labels_from is not None:
-        their_labels = Labels.of(labels_from)
-        theirs = next((draw for draw in draws_of(labels_from, their_labels) if draw.labels), None)
+        other = Labels.of(labels_from)
+        theirs = next((draw for draw in draws_of(labels_from, other) if draw.labels), None)
         if theirs is None:
             return told.having(reason=f"{labels_from.folder}: has no labels; import them there first")
-        own = draws[0] if draws else None
-        draw, matched = carried(run, own, labels_from, theirs, metrics=[m for m in wanted if is_share(m)])
-        draws, told = [draw], told.having(matched=matched)
-        labels = Labels({**their_labels.settled, **labels.settled}, labels.deferred)
+        own = Reviewed(labels, draws[0] if draws else None)
+        shared = [metric for metric in wanted if is_share(metric)]
+        found = carried(run, own, labels_from, Reviewed(other, theirs), metrics=shared)
+        draws, labels, told = [found.draw], found.labels, told.having(matched=found.matched)
     if not draws:
         if splitting := _splitting(run, None, labels):
             return told.having(splitting=splitting)
