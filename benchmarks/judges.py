@@ -1,6 +1,7 @@
-"""Ways to ask one model the same questions, against human labels: JSON, JSON with logprobs, readout.
+"""Ways to ask one model the same questions, against human labels: JSON, JSON with logprobs, readout, decisions.
 
     python benchmarks/judges.py LABELLED.jsonl... --model MODEL --base-url http://127.0.0.1:8080/v1 --rows 50
+    ... --ways decisions --decider-url URL     the same model behind a server of typed questions
 
 A row needs `id`, `claim`, `contexts` (each with a `text`) and `label_binary` (1: the contexts support the claim, 0:
 they do not). `--rows` are drawn from each file by the hash of their ids, from those whose contexts are not longer than
@@ -33,6 +34,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "json": {},
     "json+logprobs": {"confidence": "logprobs"},
     "readout": {"readout": True},
+    "decisions": {},
 }
 SCORES = {Label.SUPPORTED: 1.0, Label.PARTIALLY_SUPPORTED: 0.5}
 HEAD = "| way | rows judged | unjudged | balanced accuracy | AUC | calls | prompt tokens | written tokens | seconds |"
@@ -113,7 +115,8 @@ def main() -> None:
     parser.add_argument("data", nargs="+", type=Path)
     parser.add_argument("--model", required=True)
     parser.add_argument("--base-url", required=True)
-    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--decider-url", help="where the model answers typed questions")
+    parser.add_argument("--ways", default="json,json+logprobs,readout")
     parser.add_argument("--rows", type=int, default=50, help="rows of each file")
     parser.add_argument("--most-chars", type=int, default=2000, help="of a row's contexts together")
     given = parser.parse_args()
@@ -124,7 +127,10 @@ def main() -> None:
         f"| word overlap | {len(rows)} | 0 | - | {area([row.is_supported for row in rows], overlap)} | 0 | 0 | 0 | 0 |"
     )
     for way in given.ways.split(","):
-        judge = Judge(given.model, base_url=given.base_url, concurrency=1, timeout=600, **WAYS[way])
+        if way == "decisions":
+            judge = Judge(decider=given.model, decider_url=given.decider_url, concurrency=1, timeout=600)
+        else:
+            judge = Judge(given.model, base_url=given.base_url, concurrency=1, timeout=600, **WAYS[way])
         start = time.monotonic()
         verdicts = asyncio.run(judged(rows, judge))
         print(line(way, rows, verdicts, judge, time.monotonic() - start), flush=True)

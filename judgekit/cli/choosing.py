@@ -204,7 +204,7 @@ def judge_of(
         decider=decider,
         decider_url=decider_url,
         decider_form=decider_form,
-        decider_key=os.environ.get(decider_key_env) if decider_key_env else None,
+        decider_key=_set_in("--decider-key-env", decider_key_env),
         panel=[_member(one, alike) for one in panel],
         votes=votes,
         embedding_model=embedding_model,
@@ -241,9 +241,14 @@ def _member(text: str, alike: Callable[..., Judge]) -> str | Judge:
     if not at:
         return text
     url, _, variable = where.partition("#")
+    return alike(model, base_url=f"http{url}", api_key=_set_in(f"--panel {text}", variable))
+
+
+def _set_in(option: str, variable: str | None) -> str | None:
+    """The value of an environment variable that an option names; None when it names none."""
     if variable and not os.environ.get(variable):
-        raise InputError(f"--panel {text}: the environment variable {variable} is not set")
-    return alike(model, base_url=f"http{url}", api_key=os.environ.get(variable) if variable else None)
+        raise InputError(f"{option}: the environment variable {variable} is not set")
+    return os.environ.get(variable) if variable else None
 
 
 def _key(variable: str, file: Path | None) -> str | None:
