@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 import warnings
 from io import TextIOWrapper
 from typing import Any
@@ -33,6 +34,10 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except JudgekitError:
+            if ctx.params.get("debug"):
+                traceback.print_exc()
+            raise
         except (BrokenPipeError, SystemExit) as gone:
             if not isinstance(gone, BrokenPipeError) and not isinstance(gone.__context__, BrokenPipeError):
                 raise
@@ -42,7 +47,8 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings=HELP)
 @click.version_option(package_name="judgekit")
-def cli() -> None:
+@click.option("--debug", is_flag=True, help="Show where in judgekit an error came from.")
+def cli(debug: bool) -> None:
     """Judge logged RAG answers with one pinned language model, claim by claim.
 
     Begin with `judgekit demo`: it judges a shipped log offline. Then give `judgekit run` a log of your own and an
