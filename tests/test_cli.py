@@ -176,7 +176,7 @@ USAGE: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "an option of no metric": (
         ("--judge", "m", "--base-url", "http://h/v1", "--set", "faithfulness.x=1"),
-        "no such option; faithfulness has: partial",
+        "no such option; faithfulness has: min_probability, partial",
     ),
     "an option outside its range": (
         ("--judge", "m", "--base-url", "http://h/v1", "--set", "faithfulness.partial=2"),
