@@ -65,7 +65,8 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What is to be judged, how, and where it goes. `posting`: by batches, and how; None: live."""
+    """What is to be judged, how, and where it goes. `posting`: by batches, and how; None: live. When it is stopped,
+    calls in flight get `grace` seconds to land."""
 
     logs: Sequence[Path]
     out: Path
@@ -75,6 +76,7 @@ class Job:
     mapping: Mapping[str, str] | None = None
     skip_bad_rows: bool = False
     posting: Posting | None = None
+    grace: float = 0.0
 
 
 async def judge_log(job: Job, on_progress: Callable[[Progress], None] = lambda _: None) -> Run:
@@ -116,6 +118,8 @@ async def _judge_log(job: Job, checked: native.Checked, on_progress: Callable[[P
         stopped_by = None
     except BaseException as stop:
         stopped_by = type(stop).__name__
+        if job.grace:
+            await job.judge.land(job.grace)
         raise
     finally:
         results.close()

@@ -25,6 +25,8 @@ from judgekit.shipped import shipped
 from judgekit.waves import Posting
 
 _INVALID = 3
+#: Seconds that calls in flight get to land when a run is stopped.
+_GRACE = 5.0
 _DEMO_METRICS = (
     "faithfulness",
     "citation_support",
@@ -189,6 +191,7 @@ def job_of(
         mapping=mapping_of(pairs),
         skip_bad_rows=skip_bad_rows,
         posting=posting,
+        grace=_GRACE,
     )
     job.judge.use_budget(budget)
     return job

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from judgekit.errors import ConnectionFailed, JudgeDrift, JudgeError, JudgeStop, JudgeUnreachable, RequestTooLong
 from judgekit.judge.backend import Backend, Body
 from judgekit.judge.budget import Budget
+from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.later import Later, failure
 from judgekit.judge.naming import is_snapshot_of, names_snapshot
 from judgekit.judge.store import Store
@@ -60,14 +61,18 @@ class Meter:
     unnamed: int = 0
 
 
+_ENDING = "the run was stopped before this was sent"
+
 _Flight: TypeAlias = "asyncio.Task[tuple[str, JudgeReply]]"
 _Asking: TypeAlias = tuple[JudgeRequest, int]
 
 
 class _Loopwise:
-    """What belongs to one event loop: the lock of the first call, and the calls in flight."""
+    """What belongs to one event loop: the lock of the first call, and the calls in flight. While it `is_ending` none
+    is sent any more."""
 
     def __init__(self) -> None:
+        self.is_ending = False
         self.first = asyncio.Lock()
         self.flights: dict[_Asking, _Flight] = {}
 
@@ -262,11 +267,16 @@ class Asker:
     async def _paid(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
         """A reply of the backend, within the budget. Raises BudgetSpent when that has no room for another call."""
         if self.budget is None:
-            return await self.backend.send(request)
+            return await self._send(request)
         async with self.budget.one_call(self.backend.spec.model, self.backend.prepare(request)) as bill:
-            body, reply = await self.backend.send(request)
+            body, reply = await self._send(request)
             bill.pay(reply.prompt_tokens, reply.completion_tokens)
         return body, reply
+
+    async def _send(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
+        if self._here().is_ending:
+            raise JudgeStop(_ENDING)
+        return await self.backend.send(request)
 
     def _recognise(self, model: str | None) -> None:
         """Learn or check who answers. An endpoint that gives back the name it was asked for says nothing by it."""
@@ -381,6 +391,22 @@ class Asker:
             self._who = self.backend.spec.model_copy(update={"resolved": resolved})
             self._is_remembered = True
         self.backend.learn(dialect)
+
+    async def land(self, seconds: float) -> int:
+        """Give up what is not sent yet in the running loop, and wait for so long until what is in flight is stored.
+        How many calls that are."""
+        here = self._here()
+        flights = set(here.flights.values())
+        if not flights:
+            return 0
+        here.is_ending = True
+        endpoint = getattr(self.backend, "endpoint", None)
+        if isinstance(endpoint, Endpoint):
+            endpoint.limiter.stop(JudgeStop(_ENDING))
+        _, sent = await asyncio.wait(flights, timeout=0)
+        if sent:
+            await asyncio.wait(sent, timeout=seconds)
+        return len(sent)
 
     async def close(self) -> None:
         """Cancel what is in flight in the running loop and close its connections."""

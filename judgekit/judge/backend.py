@@ -17,7 +17,8 @@ Body = Mapping[str, JsonValue]
 
 
 class Backend(Protocol):
-    """One judge behind one wire form."""
+    """One judge behind one wire form. One that asks over HTTP shows its `endpoint`, so that a run that is stopped can
+    let the calls in flight land and send no more."""
 
     @property
     def spec(self) -> JudgeSpec:

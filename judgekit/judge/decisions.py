@@ -61,6 +61,10 @@ class DecisionBackend:
             raise InputError(f"no decision model is asked as {asked}; the forms are {' and '.join(FORMS)}")
 
     @property
+    def endpoint(self) -> Endpoint | None:
+        return self._endpoint
+
+    @property
     def spec(self) -> JudgeSpec:
         return self._spec
 

@@ -34,6 +34,7 @@ from judgekit.judge.rehearsal import Above, Rehearsal
 from judgekit.judge.store import DATABASE, Store
 from judgekit.loop import wait
 from judgekit.prompts import Prompts, prompts_of
+from judgekit.together import all_of
 from judgekit.wire import JudgeRequest, JudgeSpec, Texts, Vector
 
 #: Sent unless told otherwise: the same question should get the same answer.
@@ -506,6 +507,11 @@ class Judge:
             rows.update(asker.used or {})
             voices[part] = cassettes.Voice(self.specs[part], asker.backend.dialect)
         cassettes.write(path, cassettes.Cassette(voices, rows))
+
+    async def land(self, seconds: float) -> None:
+        """End what was asked in the running loop: calls in flight are waited for so long, so that their replies are
+        kept, and what is not sent yet is given up."""
+        await all_of(asker.land(seconds) for asker in dict.fromkeys(self._parts.values()))
 
     async def aclose(self) -> None:
         """Close what is open in the running event loop."""
