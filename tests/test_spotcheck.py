@@ -210,7 +210,7 @@ def test_reviewers_are_dealt_equal_hands_and_the_overlap_is_in_two_of_them(tmp_p
     doubled = {line.unit_id for line in key_of(run, export.export_id) if line.is_overlap}
     assert len(doubled) == export.overlap == 30
     assert sum(map(len, hands)) == 90
-    assert all(20 <= len(hand) <= 40 for hand in hands)
+    assert [len(hand) for hand in hands] == [30, 30, 30]
     assert {unit for unit in set.union(*hands) if sum(unit in hand for hand in hands) == 2} == doubled
     assert not (tmp_path / "sheet.txt").exists()
 
@@ -226,7 +226,7 @@ def test_a_larger_draw_asks_only_for_what_has_no_label(tmp_path, drawn_from, she
     earlier = [unit.unit_id for unit in shelf.units["sheet.txt"]]
     told = {"export_id": export.export_id, "reviewer": "ann", "verdict": "supported", "at": NOW, "where": "w"}
     add_labels(run, [HumanLabel(unit_id=unit_id, **told) for unit_id in earlier[:15]])
-    larger = drawn_from(run, "more.txt", n=40, only_new=True)
+    larger = drawn_from(run, "more.txt", n=40, only="new")
     asked = {unit.unit_id for unit in shelf.units["more.txt"]}
     assert asked.isdisjoint(earlier[:15])
     assert len(asked) == 25
@@ -235,16 +235,39 @@ def test_a_larger_draw_asks_only_for_what_has_no_label(tmp_path, drawn_from, she
     assert {label.unit_id for label in labels_of(run)} < in_key
 
 
+def test_what_is_disputed_goes_into_one_sheet_of_the_same_draw(tmp_path, drawn_from, shelf):
+    run = a_run(tmp_path / "run", *(a_result(f"q{at}") for at in range(30)), metrics=("faithfulness",))
+    export = drawn_from(run, n=30, reviewers=2)
+    told = {"export_id": export.export_id, "at": NOW, "where": "w"}
+    ids = sorted(line.unit_id for line in key_of(run, export.export_id))
+    for reviewer, verdict in (("ann", "supported"), ("bob", "not_supported")):
+        add_labels(run, [HumanLabel(unit_id=one, reviewer=reviewer, verdict=verdict, **told) for one in ids[:3]])
+    add_labels(run, [HumanLabel(unit_id=ids[0], reviewer="cy", verdict="supported", adjudicated=True, **told)])
+    again = drawn_from(run, "settle.txt", n=30, reviewers=2, only="disputed")
+    assert sorted(unit.unit_id for unit in shelf.units["settle.txt"]) == ids[1:3]
+    assert again.export_id == export.export_id
+    assert again.files == ("sheet.1.txt", "sheet.2.txt", "settle.txt")
+    assert again.holding == (25, 25, 2)
+
+
+def test_whole_answers_have_no_metric_and_no_verdict_to_show(tmp_path, drawn_from):
+    run = a_run(tmp_path / "run", a_result("q1"), metrics=("faithfulness",))
+    for more in ({"metrics": ["faithfulness"]}, {"visible": True}):
+        with pytest.raises(InputError, match="leave out --metric and --visible"):
+            drawn_from(run, kind="sample", **more)
+    assert drawn_from(run, kind="sample").metrics == ()
+
+
 def test_nobody_is_dealt_an_empty_sheet(tmp_path, drawn_from):
     run = a_run(tmp_path / "run", a_result("q1"), metrics=("faithfulness",))
-    with pytest.raises(InputError, match="1 units for 2 reviewers"):
+    with pytest.raises(InputError, match="1 units drawn for 2 reviewers"):
         drawn_from(run, reviewers=2)
     export = drawn_from(run)
     (line,) = key_of(run, export.export_id)
     told = {"export_id": export.export_id, "reviewer": "ann", "verdict": "supported", "at": NOW, "where": "w"}
     add_labels(run, [HumanLabel(unit_id=line.unit_id, **told)])
-    with pytest.raises(InputError, match="0 units without a label for 1 reviewers; give a larger -n"):
-        drawn_from(run, "more.txt", only_new=True)
+    with pytest.raises(InputError, match="0 units without a label for 1 reviewers"):
+        drawn_from(run, "more.txt", only="new")
     assert not (tmp_path / "more.txt").exists()
 
 

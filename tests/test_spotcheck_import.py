@@ -358,7 +358,7 @@ def test_the_commands_draw_and_import(run, tmp_path, saved):
     assert drawn.exit_code == 0
     lines = drawn.output.splitlines()
     assert lines[0].endswith("4 of 4 units drawn (more than 2: every stratum gives some)")
-    assert lines[-1] == "  blind sheet: s.csv"
+    assert lines[-1] == "  blind sheet of 4: s.csv"
     path = saved({(0, "verdict"): "supported", (1, "note"): "later"})
     done = command("import", run.folder, path, "--reviewer", "Ann")
     assert done.output.splitlines() == ["labels by Ann: 2 new, 0 changed, 0 as before", "  1 put off, 2 blank"]

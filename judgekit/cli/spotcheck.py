@@ -46,7 +46,11 @@ def spotcheck() -> None:
 @click.option(
     "--overlap", type=float, metavar="SHARE", help="Share that two reviewers get.  [default: 0.2, at least 20]"
 )
-@click.option("--only-new", is_flag=True, help="Leave out of the sheet what has a label already.")
+@click.option(
+    "--only",
+    type=click.Choice(["new", "disputed"]),
+    help="Put into the sheet only what has no label yet, or what reviewers disagree on.",
+)
 def draw(
     folder: Path,
     number: int,
@@ -59,7 +63,7 @@ def draw(
     inspect: tuple[str, ...],
     reviewers: int,
     overlap: float | None,
-    only_new: bool,
+    only: str | None,
 ) -> None:
     """Draw verdicts into a blind sheet; what the judge said stays beside the run, in RUN/spotcheck."""
     from judgekit.review import Order, draw_review  # noqa: PLC0415 - only this command needs it
@@ -75,7 +79,7 @@ def draw(
         inspect=_named(run, inspect),
         reviewers=reviewers,
         overlap=overlap,
-        only_new=only_new,
+        only="new" if only == "new" else "disputed" if only else None,
     )
     export = draw_review(run, order, sheet=out, form=format_for(out, form), at=_now())
     more = f" (more than {number}: every stratum gives some)" if export.drawn > number else ""
@@ -87,8 +91,9 @@ def draw(
         click.echo(f"  {export.inspected} more to inspect, in no estimate")
     if export.overlap:
         click.echo(f"  {export.overlap} of them for two reviewers")
-    written = export.files[-reviewers:]
-    click.echo(f"  {'visible' if visible else 'blind'} {'sheets' if reviewers > 1 else 'sheet'}: {', '.join(written)}")
+    sheets = list(zip(export.files, export.holding, strict=True))[-(1 if only == "disputed" else reviewers) :]
+    for name, units in sheets:
+        click.echo(f"  {'visible' if visible else 'blind'} sheet of {units}: {name}")
 
 
 def _named(run: Run, inspect: tuple[str, ...]) -> tuple[str, ...]:

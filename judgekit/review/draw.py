@@ -14,8 +14,8 @@ from pathlib import Path
 
 from judgekit.errors import InputError
 from judgekit.metrics import Metric
-from judgekit.review.labels import exports_of, key_path, labels_of, note_export, write_key
-from judgekit.review.records import Export, KeyLine, Kind, ReviewUnit
+from judgekit.review.labels import exports_of, key_path, labels_of, note_export, settled, write_key
+from judgekit.review.records import Export, KeyLine, Kind, Only, ReviewUnit
 from judgekit.review.sheets import Format
 from judgekit.review.units import shown
 from judgekit.rundir import Run
@@ -30,7 +30,8 @@ class Order:
 
     n: how many units, at least (see `judgekit.sampling.draw`). metrics: names of those whose checks are drawn; none for
     all of the run that count checks. inspect: ids of rows, or of units, to look at beside the draw. overlap: the share
-    that two reviewers get; None for 20 %, at least 20 units. only_new: leave out of the sheets what has a label.
+    that two reviewers get; None for 20 %, at least 20 units. only: put into the sheets only what has no label yet
+    (`new`), or what reviewers disagree on (`disputed`, for one person to settle, so all in one sheet).
     """
 
     n: int
@@ -41,17 +42,18 @@ class Order:
     inspect: Sequence[str] = ()
     reviewers: int = 1
     overlap: float | None = None
-    only_new: bool = False
+    only: Only | None = None
 
 
 def draw_review(run: Run, order: Order, *, sheet: Path, form: Format, at: str) -> Export:
     """Draw, and write the sheets and the key. One reviewer: `sheet` itself; several: `sheet.1.csv`, `sheet.2.csv`, ...
 
     `at` is the time of the draw, ISO 8601. InputError: a sheet of that name, which would be overwritten; nothing to
-    draw from, or for one of the reviewers; an id that the run does not hold; a metric without checks; an earlier key of
-    another content.
+    draw from, or for one of the reviewers; an id that the run does not hold; a metric without checks; options that
+    whole answers do not have; an earlier key of another content.
     """
-    paths = _paths(sheet, order.reviewers)
+    hands_out = 1 if order.only == "disputed" else order.reviewers
+    paths = _paths(sheet, hands_out)
     metrics = _metrics(run, order)
     population = answers_of(run, run.metrics) if order.kind == "sample" else checks_of(run, metrics)
     if not population.candidates:
@@ -60,7 +62,8 @@ def draw_review(run: Run, order: Order, *, sheet: Path, form: Format, at: str) -
     picked = _picked(run, population.candidates, drawn, order.inspect)
     export_id = _export_id(run, order, metrics, drawn, picked)
     key = _key(drawn, picked, order, export_id)
-    hands = _hands(run, key, order)
+    hands = _hands(run, key, order, hands_out)
+    earlier = next((export for export in exports_of(run) if export.export_id == export_id), None)
     write_key(key_path(run, export_id), key)
     for path, units in zip(paths, hands, strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +82,8 @@ def draw_review(run: Run, order: Order, *, sheet: Path, form: Format, at: str) -
             overlap=sum(line.is_overlap for line in key),
             reviewers=order.reviewers,
             apart=population.apart,
-            files=(*_earlier_files(run, export_id), *(path.name for path in paths)),
+            files=(*earlier.files, *(path.name for path in paths)) if earlier else tuple(path.name for path in paths),
+            holding=(*earlier.holding, *map(len, hands)) if earlier else tuple(map(len, hands)),
             at=at,
         ),
     )
@@ -98,6 +102,10 @@ def _paths(sheet: Path, reviewers: int) -> list[Path]:
 def _metrics(run: Run, order: Order) -> list[Metric]:
     """The metrics drawn for, by name. InputError: one that the run does not have, or that counts no checks."""
     if order.kind == "sample":
+        if order.metrics or order.visible:
+            raise InputError(
+                "whole answers belong to no metric, and no verdict is of them: leave out --metric and --visible"
+            )
         return []
     counting = {metric.name: metric for metric in run.metrics if type(metric).checks is not Metric.checks}
     for name in order.metrics:
@@ -186,24 +194,30 @@ def _line(candidate: Candidate, order: Order, export_id: str) -> KeyLine:
     )
 
 
-def _hands(run: Run, key: Sequence[KeyLine], order: Order) -> list[list[ReviewUnit]]:
-    """The units of each reviewer: dealt in turn, and those of the overlap to the next one too, so that nobody can tell
-    which of their units somebody else has. InputError: a hand would be empty."""
-    labelled = {label.unit_id for label in labels_of(run)} if order.only_new else set()
-    dealt = [line for line in key if line.unit_id not in labelled]
-    if len(dealt) < order.reviewers:
+def _hands(run: Run, key: Sequence[KeyLine], order: Order, reviewers: int) -> list[list[ReviewUnit]]:
+    """The units of each reviewer: each unit to whoever has fewest so far, those of the overlap to two, so that nobody
+    can tell which of their units somebody else has. InputError: a hand would be empty."""
+    dealt = _wanted(run, key, order.only)
+    if len(dealt) < reviewers:
+        which = {"new": "without a label", "disputed": "in dispute", None: "drawn"}[order.only]
         raise InputError(
-            f"{run.folder}: {len(dealt)} units without a label for {order.reviewers} reviewers; give a larger -n"
-            if labelled
-            else f"{run.folder}: {len(dealt)} units for {order.reviewers} reviewers; give a larger -n, or --reviewers 1"
+            f"{run.folder}: {len(dealt)} units {which} for {reviewers} reviewers, so there is nothing to do"
         )
-    units = _units(run, dealt, visible=order.visible)
-    hands: list[list[ReviewUnit]] = [[] for _ in range(order.reviewers)]
-    for at, (line, unit) in enumerate(zip(dealt, units, strict=True)):
-        hands[at % order.reviewers].append(unit)
-        if line.is_overlap:
-            hands[(at + 1) % order.reviewers].append(unit)
+    hands: list[list[ReviewUnit]] = [[] for _ in range(reviewers)]
+    for line, unit in zip(dealt, _units(run, dealt, visible=order.visible), strict=True):
+        for hand in sorted(hands, key=len)[: 2 if line.is_overlap else 1]:
+            hand.append(unit)
     return hands
+
+
+def _wanted(run: Run, key: Sequence[KeyLine], only: Only | None) -> list[KeyLine]:
+    """The lines of the units that are to be in a sheet."""
+    if only is None:
+        return list(key)
+    found = settled(labels_of(run))
+    if only == "new":
+        return [line for line in key if line.unit_id not in found]
+    return [line for line in key if line.unit_id in found and found[line.unit_id].is_disputed]
 
 
 def _units(run: Run, lines: Sequence[KeyLine], *, visible: bool) -> list[ReviewUnit]:
@@ -217,7 +231,3 @@ def _units(run: Run, lines: Sequence[KeyLine], *, visible: bool) -> list[ReviewU
             unit = Unit(line.unit_id, line.sample_id, line.claim_id, line.sources)
             found[line.unit_id] = shown(result, unit, export_id=line.export_id, visible=visible)
     return [found[line.unit_id] for line in lines]
-
-
-def _earlier_files(run: Run, export_id: str) -> tuple[str, ...]:
-    return next((export.files for export in exports_of(run) if export.export_id == export_id), ())

@@ -15,6 +15,7 @@ from judgekit.sampling import Bin
 Kind = Literal["verdict", "sample"]
 Purpose = Literal["estimate", "inspect"]
 Status = Literal["done", "deferred", "blank"]
+Only = Literal["new", "disputed"]
 
 
 class HumanVerdict(StrEnum):
@@ -136,7 +137,7 @@ class Export(Record):
 
     `metrics` were drawn for, sorted. `population` is how many units could have been drawn, `drawn` how many were
     (without inspect picks), `apart` counts what could not: `unjudged` checks, or for whole answers `unsplit` rows.
-    `at` is in UTC, ISO 8601. `files` are the names of the sheets.
+    `at` is in UTC, ISO 8601. `files` are the names of the sheets, `holding` how many units each of them holds.
     """
 
     export_id: str
@@ -151,6 +152,7 @@ class Export(Record):
     reviewers: int = 1
     apart: dict[str, int] = {}
     files: tuple[str, ...] = ()
+    holding: tuple[int, ...] = ()
     at: str
 
 
