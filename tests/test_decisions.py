@@ -12,19 +12,36 @@ import openai
 import pytest
 from click.testing import CliRunner, Result
 from decision_server import MODEL, decision_server
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from misbehaving import Handler, Request, Server, answer, error
 from scripts import Truth, lines, over_http, row
 
 import judgekit as jk
 from judgekit.cli import cli
 from judgekit.errors import InputError, JudgeDrift, JudgeUnusable, RequestTooLong
+from judgekit.judge import decisions_read
 from judgekit.judge.asking import Asked, Asker
 from judgekit.judge.backend import Backend
 from judgekit.judge.decisions import DecisionBackend, split_url
 from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.store import Store
-from judgekit.prompts import prompts_of
-from judgekit.wire import Choice, Grade, JudgeRequest, JudgeSpec, Option, Question, Texts, YesNo, canonical
+from judgekit.metrics import METRICS
+from judgekit.pins import pins_of, templates_of
+from judgekit.prompts import Prompts, prompts_of
+from judgekit.wire import (
+    INPUT_CUT,
+    Choice,
+    Grade,
+    JudgeReply,
+    JudgeRequest,
+    JudgeSpec,
+    Option,
+    Question,
+    Texts,
+    YesNo,
+    canonical,
+)
 
 FORMS = ("decisions", "systemone")
 LABELS = ("contradicted", "unsupported", "partially_supported", "supported")
@@ -414,6 +431,37 @@ def test_rounding_and_remarks_make_no_answer_invalid(form: str, spoil: Callable[
     assert told(spoil, form) == {"c1": None, "c2": None}
 
 
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["c1", "supported", "choice", "\ud800"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from([*LABELS, "c1", "type", "choice", "probabilities", "name"]), inner, max_size=4
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(deadline=None)
+@given(said=st.dictionaries(st.sampled_from(["answers", "usage", *decisions_read.NOTICES]), json_values))
+def test_whatever_is_said_is_read_and_only_probabilities_are_an_answer(said: dict[str, Any]) -> None:
+    request = asking(*claims(2))
+    cut = decisions_read.is_cut(said, request.ids)
+    reply = JudgeReply(text=decisions_read.kept(said), finish=INPUT_CUT if cut else "stop")
+    read = decisions_read.read(request, reply)
+    assert list(read) == ["c1", "c2"]
+    for answered in read.values():
+        assert answered.is_answered == (answered.cause is None) == (answered.probabilities is not None)
+        assert answered.model_dump_json()
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", "[]", "3", '{"answers": 7}', '{"other": {}}', "[" * 100_000])
+def test_a_stored_reply_that_somebody_changed_answers_nothing(text: str) -> None:
+    read = decisions_read.read(asking(*claims(1)), JudgeReply(text=text))
+    assert not read["c1"].is_answered
+
+
 def test_of_equally_likely_options_the_first_counts_and_the_probabilities_show_it() -> None:
     def tie(reply: dict[str, Any], _asked: JudgeRequest) -> dict[str, Any]:
         chances = {"supported": 0.5, "contradicted": 0.0, "partially_supported": 0.0, "unsupported": 0.5}
@@ -644,10 +692,27 @@ def test_what_has_to_be_written_is_refused_before_anything_is_paid(
         assert server.requests == []
 
 
+def test_the_layout_is_in_the_pin_of_a_judge_that_is_asked_by_it_and_in_no_other(tmp_path: Path) -> None:
+    (tmp_path / "decide.j2").write_text(prompts_of().source("decide") + "{# otherwise #}\n", encoding="utf-8")
+    chat = JudgeSpec(model="m", base_url="http://h/v1")
+    jev = JudgeSpec(model=MODEL, base_url="http://h/v1", form="decisions")
+
+    def pins(specs: dict[str, JudgeSpec], prompts: Prompts) -> str:
+        found = pins_of([METRICS["faithfulness"]], SEGMENTS, specs=specs, dialects={}, templates=templates_of(prompts))
+        return found["faithfulness"].pin
+
+    for specs, moves in (
+        ({"extractor": chat}, False),
+        ({"decider": jev}, True),
+        ({"extractor": chat, "decider": jev}, True),
+    ):
+        assert (pins(specs, prompts_of()) != pins(specs, prompts_of(tmp_path))) is moves
+
+
 # --- the command line, cold ---------------------------------------------------------------------------
 
 
-METRICS = (
+BY_SEGMENTS = (
     "faithfulness",
     "citation_support",
     "context_precision",
@@ -677,7 +742,7 @@ def command(*arguments: object) -> Result:
 
 
 def decided(log: Path, out: Path, url: str, *more: object) -> Result:
-    alone = ("--decider", MODEL, "--decider-url", url, "--split", "segments", "--metrics", ",".join(METRICS))
+    alone = ("--decider", MODEL, "--decider-url", url, "--split", "segments", "--metrics", ",".join(BY_SEGMENTS))
     return command("run", log, "-o", out, *alone, *more)
 
 
@@ -755,7 +820,16 @@ def test_a_recording_replays_to_the_same_bytes_without_a_network(form: str, log:
         done = decided(log, tmp_path / "run", server.url, "--cassette", tape, "--record")
         assert done.exit_code in (0, 3), done.output
     replayed = command(
-        "run", log, "-o", tmp_path / "again", "--cassette", tape, "--split", "segments", "--metrics", ",".join(METRICS)
+        "run",
+        log,
+        "-o",
+        tmp_path / "again",
+        "--cassette",
+        tape,
+        "--split",
+        "segments",
+        "--metrics",
+        ",".join(BY_SEGMENTS),
     )
     assert replayed.exit_code == done.exit_code, replayed.output
     first, second = ((tmp_path / name / "results.jsonl").read_bytes() for name in ("run", "again"))

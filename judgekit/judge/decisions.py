@@ -135,7 +135,7 @@ class DecisionBackend:
         return JudgeReply(
             text=decisions_read.kept(data),
             finish=INPUT_CUT if decisions_read.is_cut(data, request.ids) else "stop",
-            model=model if isinstance(model, str) and model else None,
+            model=model.encode("utf-8", "replace").decode() if isinstance(model, str) and model else None,
             prompt_tokens=_count(usage.get("input_tokens")),
             completion_tokens=_count(usage.get("output_tokens")),
         )

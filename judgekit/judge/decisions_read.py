@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from math import fsum, isfinite
+from math import fsum
 from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
 from judgekit.judge.decisions_asked import level
+from judgekit.judge.store import escaped
 from judgekit.wire import Answer, Grade, JudgeReply, JudgeRequest, Option, Question, YesNo, canonical
 
 #: Fields by which gateways say that something was cut; they stand in the usage or beside the answers.
@@ -37,7 +38,9 @@ def kept(data: Mapping[str, JsonValue]) -> str:
     """What of a reply anything can depend on, as JSON text: the answers, and notices that something was cut."""
     usage = data.get("usage")
     said = {**usage, **data} if isinstance(usage, dict) else data
-    return canonical({"answers": data.get("answers"), **{name: said[name] for name in NOTICES if name in said}})
+    return escaped(
+        canonical({"answers": data.get("answers"), **{name: said[name] for name in NOTICES if name in said}})
+    )
 
 
 def is_cut(data: Mapping[str, JsonValue], names: Iterable[str]) -> bool:
@@ -152,18 +155,19 @@ def _places(options: Sequence[Option], names: Sequence[object], *, is_score: boo
 
 
 def _probability(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or not 0 <= value <= 1:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # nor is NaN
         raise _Bad("no_probabilities" if value is None else "bad_probabilities")
     return float(value)
 
 
 def _named(said: object, ids: set[str]) -> set[str]:
     """The questions that a notice names: a list of names, a map from names, or true for all of them. A list with a name
-    that was never asked could mean any."""
+    that was never asked, or is none, could mean any."""
     if isinstance(said, dict):
         said = [name for name, what in said.items() if what not in _NOT_ABSTAINED]
     if isinstance(said, list):
-        return {name for name in said if isinstance(name, str)} if all(name in ids for name in said) else ids
+        names = {name for name in said if isinstance(name, str)}
+        return names if len(names) == len(said) and names <= ids else ids
     return set() if said in _NOT_ABSTAINED else ids
 
 
