@@ -172,7 +172,7 @@ def judge_of(
             "--record needs a judge to ask and a cassette to write: --judge MODEL --base-url URL --cassette FILE"
         )
     if cassette and not record:
-        if decider or _given("model", model):
+        if decider or given("model", model):
             raise InputError(
                 "--cassette replays a recording and asks no judge; add --record to record one, or leave out the judge"
             )
@@ -183,7 +183,7 @@ def judge_of(
         raise InputError(f"--decider {decider} needs the endpoint that serves it: --decider-url URL (or --base-url)")
     is_local = bool(model) and str(model).startswith(LOCAL_SCHEMES)
     if is_local:
-        base_url = _given("base_url", base_url)  # what the environment says of another judge is none of its business
+        base_url = given("base_url", base_url)  # what the environment says of another judge is none of its business
     elif model and not base_url:
         raise InputError(f"--judge {model} needs the endpoint that serves it: --base-url URL (or OPENAI_BASE_URL)")
     alike = partial(
@@ -225,7 +225,7 @@ def judge_of(
     return judge
 
 
-def _given(option: str, value: str | None) -> str | None:
+def given(option: str, value: str | None) -> str | None:
     """The value of an option that was given on the command line; None when it came from elsewhere."""
     source = click.get_current_context().get_parameter_source(option)
     return value if source is click.core.ParameterSource.COMMANDLINE else None

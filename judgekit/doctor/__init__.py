@@ -1,7 +1,7 @@
 """Is this judge fit, and is it still the one it was: an endpoint looked at from outside, and a frozen set of canaries.
 
-`examine` looks and asks; `judge_of_judge` in `fitness` decides; `again` compares a judge with an earlier answer of
-its own. Only `probing` and `asking` talk to an endpoint; the rest is pure.
+`examine` looks and asks, and `fitness` decides; `drift` asks again what a judge was asked, and `comparing` decides.
+Only `asking`, `probing` and `drift` talk to an endpoint; what decides is pure.
 """
 
 from judgekit.doctor.canaries import Canary, Flock, canaries

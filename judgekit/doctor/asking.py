@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -33,7 +34,7 @@ async def ask(
     flocks: Sequence[Flock],
     *,
     rounds: int,
-    clock: Callable[[], float],
+    clock: Callable[[], float] = time.perf_counter,
     on_call: Callable[[], None] = lambda: None,
 ) -> Asked:
     """Ask every canary `rounds` times. The calls of the first round go one after the other, so that they tell what a

@@ -17,6 +17,7 @@ from judgekit.doctor.probing import probe
 from judgekit.judge import Judge
 from judgekit.judge.chat import ChatBackend
 from judgekit.judge.layout import TEMPLATE
+from judgekit.prompts import Prompts
 from judgekit.tasks import verify
 
 
@@ -51,10 +52,12 @@ def put_together(judge: Judge, flocks: tuple[Flock, ...], asked: Asked, probes: 
     held, injections = tallies.held(every, said)
     quotes = [one.found for one in asked.readings if one.found is not None]
     found = Findings(
+        judge=judge.specs,
+        said={canary: tuple(labels) for canary, labels in said.items()},
         voices=_voices(judge, probes),
         probes=probes,
         canaries=digest_of(flocks),
-        templates={name: judge.prompts.fingerprint(name) for name in (TEMPLATE, *verify.TEMPLATES)},
+        templates=templates_of(judge.prompts),
         rounds=rounds,
         accuracy=tallies.by_group(every, said),
         kinds=tallies.by_kind(every, said),
@@ -74,6 +77,11 @@ def put_together(judge: Judge, flocks: tuple[Flock, ...], asked: Asked, probes: 
     )
     decided, reasons = fitness(found)
     return found.model_copy(update={"fitness": decided, "reasons": reasons})
+
+
+def templates_of(prompts: Prompts) -> dict[str, str]:
+    """The fingerprints of the templates that a canary is asked with: under others it is another question."""
+    return {name: prompts.fingerprint(name) for name in (TEMPLATE, *verify.TEMPLATES)}
 
 
 def _voices(judge: Judge, probes: Probes) -> dict[str, Voice]:

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from judgekit.records import Label
 from judgekit.records.base import Record
+from judgekit.wire import JudgeSpec
 
 Logprobs = Literal["yes", "no", "refused"]
 Nonsense = Literal["refused", "answered", "echoed"]
@@ -91,8 +92,11 @@ class Speed(Record):
 
 
 class Findings(Record):
-    """Everything an examination found."""
+    """Everything an examination found. `judge` is who was examined, part by part, as in a run's manifest; `said` holds
+    for each canary whether the judge found it supported, each time that it was judged."""
 
+    judge: dict[str, JudgeSpec] = {}
+    said: dict[str, tuple[bool, ...]] = {}
     voices: dict[str, Voice]
     probes: Probes
     canaries: str

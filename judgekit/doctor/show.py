@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from judgekit.doctor.comparing import Comparison
 from judgekit.doctor.findings import Accuracy, Findings, Probes, Voice
 from judgekit.report.plain import counted, number, one_line, shortened
 from judgekit.report.row import grid, head, put
@@ -122,3 +123,32 @@ def _manner(found: Findings) -> Iterator[tuple[str, str]]:
         yield "Latency", f"{speed.median:.2f} s a call, 95 % below {speed.p95:.2f} s, one at a time{written}"
     tokens = f"{found.prompt_tokens:,} prompt and {found.completion_tokens:,} completion tokens"
     yield "Spent", f"{found.calls:,} calls for canaries, {tokens}"
+
+
+def show_comparison(found: Comparison, *, console: Console) -> None:
+    """Print whether the judge is still the one it was, and what that rests on."""
+    put(console, Text("judgekit doctor, against an earlier judge", style="bold"))
+    put(console, grid((Text(name), Text(said)) for name, said in _compared(found)), indent=2)
+    head(
+        console, {"same": "Still the same judge", "drifted": "Not the same judge"}.get(found.outcome, "Could not check")
+    )
+    for reason in found.reasons:
+        put(console, Text(f"- {shortened(reason, most=4 * _SAID_CHARS)}"), indent=2)
+
+
+def _compared(found: Comparison) -> Iterator[tuple[str, str]]:
+    for part, spec in found.was.items():
+        yield part.capitalize(), one_line(f"{spec.resolved or spec.model} @ {spec.base_url}")
+    seen = set(found.fingerprints_now) - set(found.fingerprints_then)
+    if found.fingerprints_then or found.fingerprints_now:
+        new = f"new today: {', '.join(sorted(seen))}" if seen else "none that was not there then"
+        yield "Fingerprints", one_line(new)
+    if found.basis is not None and found.rate is not None:
+        of = "canaries" if found.basis == "canaries" else "checks of the run"
+        labels = f"{len(found.flipped)} of {found.units} {of} have another label"
+        yield "Labels", f"{labels}: {found.lost} lost support, {found.gained} gained it"
+        yield "Limit", f"{found.alarm} or more would be drift, at a flip rate of {found.rate:.1%}"
+    if found.unjudged:
+        yield "Unjudged", str(found.unjudged)
+    if found.flipped:
+        yield "Changed", one_line(", ".join(found.flipped))

@@ -355,7 +355,7 @@ class Asker:
         who = self._who
         if who is None:
             raise RuntimeError("a reply was kept before it was known who answers")
-        return digest([who.judge_id, body, repeat])
+        return key_of(who, body, repeat)
 
     def _here(self) -> _Loopwise:
         """What belongs to the running loop; what belonged to loops that are closed is let go."""
@@ -417,6 +417,11 @@ class Asker:
             flight.cancel()
         await asyncio.gather(*flights, return_exceptions=True)
         await self.backend.close()
+
+
+def key_of(who: JudgeSpec, body: Body, repeat: int) -> str:
+    """What a stored reply is found by: who answered, all that was sent, and the how-manieth asking of it."""
+    return digest([who.judge_id, body, repeat])
 
 
 def _landed(flights: dict[_Asking, _Flight], asking: _Asking, flight: _Flight) -> None:
