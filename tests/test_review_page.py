@@ -113,10 +113,13 @@ def test_a_blind_page_knows_nothing_of_the_judge():
     blind = page_of([a_unit()])
     assert Page(blind).data["blind"] is True
     assert Page(blind).data["units"][0]["judge"] is None
-    said = JudgeSaid(label=Label.CONTRADICTED, reason="It says 13.", quotes=(("d1", "measures 12  metres"),))
+    said = JudgeSaid(
+        label=Label.CONTRADICTED, reason="It says 13.", quotes=(("d1", "measures 12  metres"), ("d9", "13 metres"))
+    )
     visible = Page(page_of([a_unit(judge=said)])).data
     assert visible["blind"] is False
-    assert visible["units"][0]["judge"] == {"label": "contradicted", "reason": "It says 13."}
+    quotes = [["d1", "measures 12  metres", True], ["d9", "13 metres", False]]
+    assert visible["units"][0]["judge"] == {"label": "contradicted", "reason": "It says 13.", "quotes": quotes}
     (passage,) = visible["units"][0]["passages"]
     assert passage["quotes"] == [10, 28]
     assert "".join(visible["texts"][passage["text"]][10:28]) == "measures 12 metres"

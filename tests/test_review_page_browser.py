@@ -180,6 +180,8 @@ def test_the_filter_walks_through_its_units_alone(chromium, page_with):
         places.append(there.text("#place"))
         there.press("ArrowLeft")
         assert [*places, there.text("#place")] == ["4 / 6", "2 / 6", "2 / 6"]
+        there.press("1")
+        assert there.text("#place") == "4 / 6"  # of those that were chosen, though others are left
 
 
 BROKEN_STORAGES = {
@@ -273,11 +275,17 @@ def test_the_claim_is_marked_in_view_and_the_cited_passage_stands_open(chromium,
 
 
 def test_only_an_assisted_page_shows_what_the_judge_said(chromium, page_with, tmp_path):
-    said = JudgeSaid(label=Label.UNSUPPORTED, reason="<b>None</b> of it.", quotes=(("d2", "claim 1 says"),))
+    said = JudgeSaid(
+        label=Label.UNSUPPORTED, reason="<b>None</b> of it.", quotes=(("d2", "claim 1 says"), ("d1", "<i>Made up.</i>"))
+    )
     with visit(chromium, page_with(a_unit(1, judge=said))) as there:
         there.begin()
         assert there.text("#mode") == "Assisted"
-        assert there.text("#judge") == "The judge said unsupported: <b>None</b> of it."
+        assert there.page.locator("#judge > *").all_text_contents() == [
+            "The judge said unsupported: <b>None</b> of it.",
+            *("claim 1 says", "from d2"),
+            *("<i>Made up.</i>", "not found in d1"),
+        ]
         assert "".join(there.page.locator("mark.quote").all_text_contents()) == "claim 1 says"
         there.press("1")
         assert json.loads(there.download(tmp_path).read_text(encoding="utf-8"))["blind"] is False
@@ -354,7 +362,15 @@ def test_hostile_text_shows_literally_and_does_nothing(chromium, page_with, kind
         assert there.text("#who-name") == "<img src=x onerror=alert(8)>"
         for text in HOSTILE:
             shown = ["#claims li"] if kind == "sample" else ["#claim", "#cites bdi"]
-            for at in ("#question", "#answer", "#judge bdi", ".passage .name", ".passage .text", *shown):
+            for at in (
+                "#question",
+                "#answer",
+                "#judge p:first-child bdi",
+                "#judge blockquote",
+                ".passage .name",
+                ".passage .text",
+                *shown,
+            ):
                 assert there.text(at) == text
             there.press("e", "ArrowRight")
         tags = "nodes => [...new Set(nodes.map(node => node.tagName))]"
@@ -448,6 +464,33 @@ def test_the_keys_of_the_guide_are_the_keys_there_are_and_can_be_switched_off(ch
         assert there.text("#counts") == "0 done · 0 deferred · 2 left"
         there.page.get_by_role("button", name="Supported", exact=True).press("Enter")
         assert there.text("#counts") == "1 done · 0 deferred · 1 left"
+
+
+@pytest.mark.parametrize(("key", "code"), [("&", "Digit1"), ("1", "Numpad1"), ("\uff11", "Digit1")])
+def test_digits_are_verdicts_on_any_keyboard(chromium, page_with, key, code):
+    with visit(chromium, page_with(a_unit(1), a_unit(2))) as there:
+        there.begin()
+        there.page.locator("body").dispatch_event("keydown", {"key": key, "code": code})
+        assert there.text("#counts") == "1 done · 0 deferred · 1 left"
+
+
+def test_letters_are_commands_where_letters_are_not_latin(chromium, page_with):
+    with visit(chromium, page_with(a_unit(1), a_unit(2))) as there:
+        there.begin()
+        there.page.locator("body").dispatch_event("keydown", {"key": "в", "code": "KeyD"})
+        assert there.text("#counts") == "0 done · 1 deferred · 1 left"
+        there.page.locator("body").dispatch_event("keydown", {"key": "b", "code": "KeyN"})  # Dvorak: b is no command
+        assert there.text("#place") == "2 / 2"
+        there.press("1")
+        assert there.text("#counts") == "1 done · 1 deferred · 0 left"
+
+
+def test_a_click_leaves_no_button_under_the_space_bar(chromium, page_with):
+    with visit(chromium, page_with(*map(a_unit, range(1, 4)))) as there:
+        there.begin()
+        there.page.get_by_role("button", name="Supported", exact=True).click()
+        there.press("Space", "Enter")
+        assert there.text("#counts") == "1 done · 0 deferred · 2 left"
 
 
 def test_what_happens_is_said_aloud_and_everything_has_a_name(chromium, page_with):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from judgekit.errors import InputError
-from judgekit.review.records import Passage, ReviewUnit
+from judgekit.review.records import JudgeSaid, Passage, ReviewUnit
 from judgekit.segment.quotes import find_quote
 from judgekit.segment.words import content_words, where_said
 
@@ -116,9 +116,6 @@ def _data(units: Sequence[ReviewUnit]) -> dict[str, Any]:
 
 def _unit(unit: ReviewUnit, texts: _Texts, common: frozenset[str]) -> dict[str, Any]:
     words = content_words(unit.claim or "") - common
-    quotes: dict[str, list[str]] = {}
-    for context_id, quote in unit.judge.quotes if unit.judge else ():
-        quotes.setdefault(context_id, []).append(quote)
     return {
         "id": unit.unit_id,
         "kind": unit.kind,
@@ -129,13 +126,14 @@ def _unit(unit: ReviewUnit, texts: _Texts, common: frozenset[str]) -> dict[str, 
         "span": _flat([unit.span] if unit.span else [], unit.text),
         "markers": list(unit.markers),
         "claims": list(unit.claims),
-        "passages": [_passage(passage, texts, words, quotes) for passage in unit.passages],
-        "judge": {"label": unit.judge.label, "reason": unit.judge.reason} if unit.judge else None,
+        "passages": [_passage(passage, texts, words, unit.judge) for passage in unit.passages],
+        "judge": _said(unit.judge, unit.passages) if unit.judge else None,
     }
 
 
-def _passage(passage: Passage, texts: _Texts, words: set[str], quotes: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    found = (find_quote(quote, passage.text) for quote in quotes.get(passage.context_id, ()))
+def _passage(passage: Passage, texts: _Texts, words: set[str], judge: JudgeSaid | None) -> dict[str, Any]:
+    quotes = [quote for context_id, quote in judge.quotes if context_id == passage.context_id] if judge else []
+    found = [at for quote in quotes if (at := find_quote(quote, passage.text))]
     return {
         "id": passage.context_id,
         "text": texts.place(passage.text),
@@ -145,8 +143,15 @@ def _passage(passage: Passage, texts: _Texts, words: set[str], quotes: Mapping[s
         "rank": passage.rank,
         "cited": passage.is_cited,
         "words": _flat(where_said(words, passage.text), passage.text),
-        "quotes": _flat([(at.start, at.end) for at in found if at], passage.text),
+        "quotes": _flat([(at.start, at.end) for at in found], passage.text),
     }
+
+
+def _said(judge: JudgeSaid, passages: Sequence[Passage]) -> dict[str, Any]:
+    """The judge's label and reason, and each quote: where it says it is from, its text, and whether it stands there."""
+    texts = {passage.context_id: passage.text for passage in passages}
+    quotes = [[source, text, find_quote(text, texts.get(source, "")) is not None] for source, text in judge.quotes]
+    return {"label": judge.label, "reason": judge.reason, "quotes": quotes}
 
 
 def common_words(texts: Iterable[str]) -> frozenset[str]:

@@ -99,14 +99,20 @@ class View {
   }
 
   #judge(unit) {
-    const line = byId("judge");
-    line.hidden = !unit.judge;
-    line.replaceChildren();
+    const lines = byId("judge");
+    lines.hidden = !unit.judge;
+    lines.replaceChildren();
     if (!unit.judge) return;
-    line.append("The judge said ", made("b", "", unit.judge.label.replaceAll("_", " ")));
-    if (unit.judge.reason) {
-      line.append(": ");
-      append(line.appendChild(made("bdi")), unit.judge.reason);
+    const {label, reason, quotes} = unit.judge;
+    const line = lines.appendChild(made("p", "", "The judge said "));
+    line.append(made("b", "", label.replaceAll("_", " ")), reason ? ": " : ".");
+    append(line.appendChild(made("bdi")), reason ?? "");
+    for (const [id, text, isFound] of quotes) {
+      const quote = lines.appendChild(made("blockquote"));
+      quote.dir = "auto";
+      append(quote, text);
+      const from = lines.appendChild(made("p", "fine", isFound ? "from " : "not found in "));
+      append(from.appendChild(made("bdi")), NAMED[id]?.toLowerCase() ?? id);
     }
   }
 
@@ -114,12 +120,17 @@ class View {
     const cited = unit.passages.filter((passage) => passage.cited).length;
     byId("evidence-head").textContent = headOf(unit);
     byId("unfold").hidden = unit.passages.length <= (cited || FIRST_OPEN);
-    const cards = unit.passages.map((passage, at) => this.#passage(passage, at, cited ? passage.cited : at < FIRST_OPEN));
+    const isChoice = unit.passages.length > 1;
+    const cards = unit.passages.map((passage, at) => {
+      const card = this.#passage(passage, at, isChoice);
+      this.unfold(card, cited ? passage.cited : at < FIRST_OPEN);
+      return card;
+    });
     byId("passages").replaceChildren(...cards);
     if (!cards.length) byId("passages").append(made("p", "none", "Nothing was retrieved for this answer."));
   }
 
-  #passage(passage, at, isOpen) {
+  #passage(passage, at, isChoice) {
     const card = made("article", "passage");
     card.dataset.passage = passage.id;
     const fold = card.appendChild(made("button", "fold"));
@@ -142,13 +153,13 @@ class View {
       box.dir = "auto";
       box.lang = "";
       put(box, text, {quote: passage.quotes, word: passage.words});
+      card.fill = null;
+      if (!isChoice) return;
       const pick = body.appendChild(made("button", "pick", "This passage decides"));
       pick.type = "button";
       pick.setAttribute("aria-pressed", String(card.classList.contains("picked")));
       pick.addEventListener("click", () => this.#act.pick(passage.id));
-      card.fill = null;
     };
-    this.unfold(card, isOpen);
     return card;
   }
 

@@ -47,11 +47,14 @@ function walk(step) {
   else move(to);
 }
 
-/** Go to the next unit without a verdict: what is left first, then what was deferred; from the top again at the end. */
+/**
+ * Go to the next unit without a verdict, from the top again at the end: what is left before what was deferred, unless the
+ * filter asks for the latter.
+ */
 function goOn(news = "") {
   const order = [...data.units.keys()].map((offset) => (at + 1 + offset) % data.units.length);
   const open = (wanted) => order.find((index) => entries.stateOf(data.units[index].id) === wanted);
-  const to = open("left") ?? open("deferred");
+  const to = filter === "deferred" ? open("deferred") ?? open("left") : open("left") ?? open("deferred");
   if (to === undefined) say("No unit is open.");
   else if (to === at) say(news || "This is the only open one.");
   else move(to, news);
@@ -107,6 +110,7 @@ function remark(claim) {
 
 /** The next passage as the one that decides; after the last one, none. */
 function pickNext(step) {
+  if (unit().passages.length < 2) return;
   const ids = [null, ...unit().passages.map(({id}) => id)];
   const next = ids[(ids.indexOf(present().passage) + step + ids.length) % ids.length];
   fill({passage: next});

@@ -41,6 +41,14 @@ const KEYS = [
 ];
 const SHOWN = {ArrowRight: "→", ArrowLeft: "←", E: "Shift e"};
 
+/** What a key would be on a keyboard with digits unshifted and Latin letters: elsewhere `1` may be `&`, and `n` a `т`. */
+function latin({key, code, shiftKey}) {
+  const digit = !shiftKey && /^Digit(\d)$/.exec(code);
+  const letter = key > "\x7f" && /^Key([A-Z])$/.exec(code);
+  const found = digit || letter;
+  return found ? found[1].toLowerCase() : null;
+}
+
 function onKey(event) {
   if (byId("guide").open || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (event.target.closest("input, textarea, select")) {
@@ -49,7 +57,8 @@ function onKey(event) {
   }
   const isArrow = event.key.startsWith("Arrow");
   if (!settings.byKey && !isArrow) return;
-  const known = KEYS.find(([key]) => key === event.key) ?? KEYS.find(([key]) => key === event.key.toLowerCase());
+  const names = [event.key, event.key.toLowerCase(), latin(event)];
+  const known = names.map((name) => KEYS.find(([key]) => key === name)).find(Boolean);
   if (!known || (event.repeat && !isArrow)) return;
   event.preventDefault();
   known[2]();
@@ -81,6 +90,7 @@ function wire() {
   });
   on("filter", "change", () => {
     filter = byId("filter").value;
+    if (!byId("filter").matches(":focus-visible")) byId("unit").focus(); // chosen with the mouse: keys are commands again
     const fits = filter === "all" || entries.stateOf(unit().id) === filter;
     if (fits) return;
     const passes = (state) => state === filter;
@@ -105,6 +115,10 @@ function wire() {
     if (!reviewer) guide();
     else byId("unit").focus();
     lastSign = performance.now();
+  });
+  document.addEventListener("click", ({detail, target}) => {
+    // a click must not leave the button under the space bar, which would then judge the next unit
+    if (detail > 0 && target.closest(".bottom button, .choices button")) byId("unit").focus({preventScroll: true});
   });
   document.addEventListener("keydown", onKey);
   for (const sign of ["pointermove", "keydown", "wheel", "touchmove"]) document.addEventListener(sign, spendTime, {passive: true});
