@@ -19,6 +19,7 @@ from judgekit.metrics import REFERENCE_FREE, Metric, metrics_of
 from judgekit.records import Context, Options, Result, Sample
 from judgekit.run import judge_sample, judge_samples
 from judgekit.rundir import Run
+from judgekit.waves import Posting
 
 Chosen = str | Metric | Iterable[str | Metric]
 
@@ -95,10 +96,12 @@ async def ajudge_log(
     options: Options = Options(),  # noqa: B008  a frozen record
     mapping: Mapping[str, str] | None = None,
     skip_bad_rows: bool = False,
+    posting: Posting | None = None,
 ) -> Run:
     """Judge a log, or several, into a run's folder. The same call goes on where an earlier one stopped.
 
-    mapping: field -> column, where a log names its columns otherwise. Raises as `judgekit.batch.judge_log`.
+    mapping: field -> column, where a log names its columns otherwise. posting: judge by batches, and how
+    (`judgekit.waves.Posting`); None: live. Raises as `judgekit.batch.judge_log`.
     """
     logs = [log] if isinstance(log, str | Path) else list(log)
     job = batch.Job(
@@ -109,6 +112,7 @@ async def ajudge_log(
         options=options,
         mapping=mapping,
         skip_bad_rows=skip_bad_rows,
+        posting=posting,
     )
     return await batch.judge_log(job)
 

@@ -6,7 +6,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import signal
 import stat
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,8 @@ from judgekit.errors import (
     JudgeUnusable,
 )
 from judgekit.judge import Judge
+from judgekit.judge.later import Inbox
+from judgekit.judge.store import Store
 from judgekit.metrics import metrics_of
 from judgekit.rundir import RESULTS
 from judgekit.waves import BATCHES, Parcels, Posting, bring_in
@@ -184,6 +189,51 @@ def test_embeddings_go_out_in_files_of_their_own(log: Path, out: Path) -> None:
         run(log, other, server, metrics=metrics, judge=judge_at(server, embedding_model="e"))
     assert results(out) == results(other)
     assert {batch["endpoint"] for batch in api.batches} == {"/v1/chat/completions", "/v1/embeddings"}
+
+
+def test_a_panel_and_repeated_votes_are_asked_by_batches_too(log: Path, out: Path) -> None:
+    api = BatchServer(over_http(TRUTH))
+    other = out.with_name("live")
+    with Server(api) as server:
+        for folder, how in ((out, posting()), (other, None)):
+            judge = judge_at(server, panel=["n"], votes=2, params={"temperature": 0.5})
+            run(log, folder, server, how, metrics=["faithfulness"], judge=judge)
+    assert results(out) == results(other)
+    assert {line["body"]["model"] for n in range(len(api.batches)) for line in api.lines_of(n + 1)} == {"m", "n"}
+    assert all(len({line["body"]["model"] for line in api.lines_of(n + 1)}) == 1 for n in range(len(api.batches)))
+
+
+def test_a_readout_is_asked_by_batches_too(log: Path, out: Path) -> None:
+    def lettered(request: Request) -> Reply:
+        if not request.body.get("logprobs"):
+            return over_http(TRUTH)(request)
+        listed = [{"token": "A", "logprob": -0.1}, {"token": "B", "logprob": -2.5}]
+        return chat("A", logprobs={"content": [{**listed[0], "top_logprobs": listed}]})
+
+    api = BatchServer(lettered)
+    other = out.with_name("live")
+    with Server(api) as server:
+        for folder, how in ((out, posting()), (other, None)):
+            run(log, folder, server, how, metrics=["faithfulness"], judge=judge_at(server, readout=True))
+    assert results(out) == results(other)
+
+
+def test_a_part_that_is_missing_now_is_named(log: Path, out: Path) -> None:
+    api = BatchServer(over_http(TRUTH), steps=("in_progress",))
+    metrics = ["answer_relevance_embedding"]
+    with Server(api) as server:
+        for _wave in (1, 2):
+            with pytest.raises(BatchUnderWay):
+                run(
+                    log,
+                    out,
+                    server,
+                    posting(longest_wait=0),
+                    metrics=metrics,
+                    judge=judge_at(server, embedding_model="e"),
+                )
+        with pytest.raises(InputError, match=r"batch_2: asked of a judge that has a part more \(embedder\)"):
+            run(log, out, server, posting(), metrics=["faithfulness"])
 
 
 def test_files_keep_to_the_size_that_was_asked_for(log: Path, out: Path) -> None:
@@ -484,6 +534,28 @@ def test_lines_that_are_no_results_are_passed_over(log: Path, out: Path, kind: s
     assert len(api.batches) == 2
 
 
+@pytest.mark.parametrize("kept", ["", "[", "[1]", '{"reply": 7}', '{"tries": "x"}', "[" * 100_000, '{"new": 1}'])
+def test_a_row_of_the_inbox_that_cannot_be_read_is_a_failure_and_not_asked_for_ever(kept: str) -> None:
+    store = Store(None)
+    store.put("k", kept)
+    came = Inbox(store).look("k")
+    assert came.reply is None
+    assert came.failure is not None
+    assert came.failure.cause == "server_error"
+
+
+def test_a_reply_with_half_a_character_is_a_reply(log: Path, out: Path) -> None:
+    def halved(_number: int, line: Line) -> Line:
+        return with_body(line, note="\ud83d")
+
+    api = BatchServer(over_http(TRUTH), spoil=halved)
+    with Server(api) as server:
+        run(log, out, server, posting(), metrics=["faithfulness"])
+        run(log, out.with_name("live"), server, metrics=["faithfulness"])
+    assert results(out) == results(out.with_name("live"))
+    assert len(api.batches) == 2
+
+
 MALFORMED: Mapping[str, Callable[[Line], Line | list[Line]]] = {
     "no choices": lambda line: with_body(line, choices=[]),
     "given twice": lambda line: [line, with_body(line, choices=[])],
@@ -769,6 +841,43 @@ def test_a_run_may_submit_and_leave_and_be_asked_after_and_cancelled(log: Path, 
         api.steps = ()
         assert asked(log, out, server, "--batch").code == 0
     assert "secret" not in left.err + stopped.err
+
+
+def test_an_interrupted_run_says_what_becomes_of_the_batch(log: Path, out: Path) -> None:
+    api = BatchServer(over_http(TRUTH), steps=("in_progress",) * 99)
+    command = "import sys; sys.path.insert(0, sys.argv.pop(1)); from judgekit.cli import main; main()"
+    with Server(api) as server:
+        given = (
+            "run",
+            log,
+            "-o",
+            out,
+            "--judge",
+            "m",
+            "--base-url",
+            server.url,
+            "--metrics",
+            "faithfulness",
+            "--batch",
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-c", command, str(ROOT), *map(str, given)], stderr=subprocess.PIPE, text=True
+        )
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "in_progress" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+        assert process.wait(30) == 130
+        process.stderr.close()
+        assert (
+            f"batch_1: goes on at the endpoint; the same command takes it up again, judgekit batch cancel {out}" in said
+        )
+        api.steps = ()
+        api.looks.clear()
+        assert asked(log, out, server, "--batch").code == 0
+    assert len(api.uploads) == 2
 
 
 def test_export_and_import_are_commands(log: Path, out: Path) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
+
+from pydantic import BaseModel, ConfigDict
 
 from judgekit.errors import JudgeError, Postponed, RequestTooLong, ServerFailed
 from judgekit.judge.backend import Backend, Body
@@ -18,6 +20,7 @@ from judgekit.wire import JudgeReply, JudgeRequest, canonical
 
 #: Batches in which a request may fail, for reasons that pass, before it counts as failed.
 MOST_TRIES: Final = 3
+_TAKEN: Final = "taken:"
 
 
 @runtime_checkable
@@ -39,6 +42,28 @@ class Postable(Backend, Protocol):
         ...
 
 
+class Came(NamedTuple):
+    """What batches brought for a request: the response, or the failure that it ended with; both None where it is still
+    to be asked, for the first time or again."""
+
+    reply: dict[str, Any] | None
+    failure: JudgeError | None
+
+
+class _Row(BaseModel):
+    """What is kept of a request: the response and the batch that brought it, or why there is none; and the batches that
+    tried in vain."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    reply: dict[str, Any] | None = None
+    batch: int = 0
+    cause: str = ""
+    message: str = ""
+    tries: frozenset[int] = frozenset()
+    is_final: bool = False
+
+
 class Inbox:
     """What batches brought, by the key of the request: the response, or why there is none.
 
@@ -48,51 +73,46 @@ class Inbox:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def put_reply(self, key: str, body: Mapping[str, Any], *, batch: int) -> None:
+    def put_reply(self, key: str, body: dict[str, Any], *, batch: int) -> None:
         """Keep what a batch, by its number, brought."""
-        tries = self._get(key).get("tries", [])
-        self._store.put(key, canonical({"reply": body, "batch": batch, "tries": tries}))
+        self._put(key, _Row(reply=body, batch=batch, tries=self._get(key).tries))
 
     def put_failure(self, key: str, error: JudgeError, *, batch: int, is_final: bool) -> None:
         """Note that a batch brought no reply; a reply that another brought stands."""
         row = self._get(key)
-        if "reply" not in row:
-            self._put_failure(key, error, tries={*row.get("tries", ()), batch}, is_final=is_final)
+        if row.reply is None:
+            tries = row.tries | {batch}
+            self._put(key, _Row(cause=error.cause, message=str(error), tries=tries, is_final=is_final))
 
     def reject(self, key: str, error: JudgeError) -> None:
         """Note that what came is no reply."""
         row = self._get(key)
-        self._put_failure(key, error, tries={*row["tries"], row["batch"]}, is_final=False)
+        self._put(key, _Row(cause=error.cause, message=str(error), tries=row.tries | {row.batch}))
 
-    def _put_failure(self, key: str, error: JudgeError, *, tries: set[int], is_final: bool) -> None:
-        failed = {"cause": error.cause, "message": str(error)}
-        self._store.put(key, canonical({"failed": failed, "tries": sorted(tries), "final": is_final}))
-
-    def reply(self, key: str) -> dict[str, Any] | None:
-        """The response to a request; None where none came yet."""
-        found: dict[str, Any] | None = self._get(key).get("reply")
-        return found
-
-    def failure(self, key: str) -> JudgeError | None:
-        """The failure that a request ended with; None where it has not ended, or may be tried again."""
+    def look(self, key: str) -> Came:
+        """What came to a request so far."""
         row = self._get(key)
-        if "failed" not in row or not (row["final"] or len(row["tries"]) >= MOST_TRIES):
-            return None
-        return failure(row["failed"]["cause"], row["failed"]["message"])
+        has_ended = row.is_final or len(row.tries) >= MOST_TRIES
+        return Came(row.reply, failure(row.cause, row.message) if row.reply is None and has_ended else None)
 
     def take(self, key: str) -> None:
         """Note that what came in has been used."""
-        self._store.put(key, canonical({**self._get(key), "taken": True}))
+        self._store.put(_TAKEN + key, "{}")
 
     def was_taken(self, key: str) -> bool:
-        return self._get(key).get("taken") is True
+        """True for what came in and was used."""
+        return self._store.get(_TAKEN + key) is not None
 
-    def _get(self, key: str) -> dict[str, Any]:
+    def _put(self, key: str, row: _Row) -> None:
+        self._store.put(key, canonical(row.model_dump(mode="json", exclude_defaults=True)))
+
+    def _get(self, key: str) -> _Row:
+        text = self._store.get(key)
         try:
-            row = json.loads(self._store.get(key) or "{}")
+            return _Row.model_validate(json.loads(text)) if text is not None else _Row()
         except (ValueError, RecursionError):
-            return {}  # a row that cannot be read is a miss
-        return row if isinstance(row, dict) else {}
+            # not a miss: asked again by wave after wave it might come back unreadable each time
+            return _Row(cause=ServerFailed.cause, message="what a batch brought cannot be read", is_final=True)
 
 
 class Later:
@@ -107,27 +127,27 @@ class Later:
     def reply(self, key: str, request: JudgeRequest, body: Body) -> JudgeReply | None:
         """What a batch brought; None where it is to be asked at once. Raises the JudgeError that came in its place, or
         Postponed where nothing came yet."""
-        data = self._inbox.reply(key)
-        if data is not None:
+        came = self._inbox.look(key)
+        if came.reply is not None:
             try:
-                reply = self._backend.receive(request, body, data)
+                reply = self._backend.receive(request, body, came.reply)
             except ServerFailed as error:
                 self._inbox.reject(key, error)
+                came = self._inbox.look(key)
             else:
                 self._inbox.take(key)
                 return reply
-        failed = self._inbox.failure(key) if self._want is not None else None
-        if failed is not None:
-            self._inbox.take(key)
-            raise failed
         if self._want is None:
             return None
+        if came.failure is not None:
+            self._inbox.take(key)
+            raise came.failure
         self._want(key, body)
         raise Postponed(f"{request.task} waits for a batch")
 
     def was_taken(self, key: str) -> bool:
         """True for what came in with a batch and was used; where the rest is asked at once, for replies alone."""
-        return self._inbox.was_taken(key) and (self._want is not None or self._inbox.reply(key) is not None)
+        return self._inbox.was_taken(key) and (self._want is not None or self._inbox.look(key).reply is not None)
 
 
 def failure(cause: str, message: str) -> JudgeError:

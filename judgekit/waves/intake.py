@@ -82,7 +82,10 @@ class Intake:
                     "that is kept. Pin a dated model, or start a new run in an empty folder"
                 )
                 return
-            self._inbox.put_reply(outcome.custom_id, body, batch=parcel.number)
+            try:
+                self._inbox.put_reply(outcome.custom_id, body, batch=parcel.number)
+            except RecursionError:  # nested so deep that it could just be read
+                self._inbox.put_failure(outcome.custom_id, _unanswered(parcel), batch=parcel.number, is_final=False)
         elif isinstance(error, JudgeError):
             is_passing = isinstance(error, PASSING)
             if not (is_passing and parcel.status == "cancelled"):

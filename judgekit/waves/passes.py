@@ -26,7 +26,7 @@ async def judge_in_waves(
     A sample that waits is not held: the next wave judges it from its beginning, over what is stored by then. Raises
     BatchUnderWay when the rest has to wait for somebody, and otherwise as `judge_samples`.
     """
-    await office.settle()
+    await office.courier.settle()
     while True:
         waiting: set[str] = set()
         with office.collecting():
@@ -43,7 +43,7 @@ async def judge_in_waves(
                 yield result
             return
         office.post()
-        await office.settle()
+        await office.courier.settle()
 
 
 async def judge_the_rest(
@@ -51,7 +51,7 @@ async def judge_the_rest(
 ) -> AsyncIterator[Result]:
     """Results as of `judge_samples`: live, but for what the batches of an earlier session brought. Raises InputError
     while one of them is under way."""
-    office.check_nothing_is_open()
+    office.courier.check_nothing_is_open()
     with office.at_once():
         async for result in judge_samples(samples, judge=judge, metrics=metrics, options=options):
             yield result
