@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from test_docs import run_python
 
 from judgekit.cli import cli
 from judgekit.humans import is_share
@@ -27,6 +28,10 @@ def test_the_example_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.Mo
         done = CliRunner().invoke(cli, command.split(), catch_exceptions=False)
         assert done.exit_code == 0, done.output
     assert expected in done.stdout
+    (example,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    (tmp_path / "example.py").write_text(example, encoding="utf-8")
+    printed = run_python(tmp_path / "example.py", tmp_path).split()
+    assert f"{float(printed[1]):.3f} [{float(printed[2]):.2f}, {float(printed[3]):.2f}]" in expected
 
 
 def test_every_metric_that_can_be_corrected_is_named() -> None:

@@ -13,6 +13,7 @@ from scripts import judge_that, lines
 from test_cli import Done, judgekit
 
 import judgekit as jk
+from judgekit.metrics import METRICS, Metric
 from judgekit.review.drawn import Labels, draws_of
 from judgekit.review.outcome import outcome_of
 from judgekit.rundir import RESULTS, Run
@@ -202,6 +203,55 @@ def test_a_run_that_was_changed_since_its_draw_is_refused(tmp_path):
     done = judgekit("spotcheck", "report", run.folder)
     assert done.code == 2
     assert "is not what it was when" in done.err
+    reviewed(run, by="ben", n=60)
+    assert report(run)["drawn"] in (60, 61)
+
+
+def test_a_metric_of_ones_own_is_corrected_by_its_object(tmp_path):
+    class Refuted(Metric):
+        name = "refuted"
+        lower_is_better = True
+        needs = METRICS["faithfulness"].needs
+
+        def checks(self, case):
+            return METRICS["faithfulness"].checks(case)
+
+        def worth(self, label):
+            return None if label is jk.Label.UNJUDGED else float(label is not jk.Label.SUPPORTED)
+
+        def score(self, case):
+            return jk.Score.share(self.name, [self.worth(case.label(check)) for check in self.checks(case)])
+
+    run = a_run(tmp_path, metrics=["faithfulness", Refuted()])
+    reviewed(run)
+    assert outcome_of(run).not_corrected == {"refuted": "their code is not here"}
+    (own,) = outcome_of(run, metrics=[Refuted()]).scores
+    (other,) = outcome_of(run, metrics=["faithfulness"]).scores
+    assert own.micro.value == pytest.approx(1 - other.micro.value)
+    assert own.micro.low == pytest.approx(1 - other.micro.high)
+    assert own.macro.value == pytest.approx(1 - other.macro.value)
+    both = outcome_of(run, metrics=[Refuted(), "faithfulness"])
+    assert both.by_metric["refuted"].measures == both.by_metric["faithfulness"].measures
+
+
+def test_checks_that_the_judge_failed_on_are_counted_apart(tmp_path):
+    judge = judge_that(labels=says, split=lambda text: [text], spoil=forget).judge
+    log = a_log(tmp_path / "log.jsonl")
+    run = jk.judge_log(log, out=tmp_path / "run", judge=judge, metrics=["faithfulness"])
+    missing = sum(verdict.label is jk.Label.UNJUDGED for result in run for verdict in result.verdicts)
+    reviewed(run)
+    found = report(run)
+    assert found["unjudged"] == missing > 0
+    (score,) = found["scores"]
+    assert score["left_out"] == run.summary()["faithfulness"].undefined["unjudged"]
+
+
+def forget(request, said):
+    """A judge that never has a label for the claims about part 3."""
+    if request.task != "verify":
+        return said
+    about = {question.id for question in request.questions if "part 3" in question.text}
+    return {name: label for name, label in said.items() if name not in about}
 
 
 def test_a_metric_that_was_not_drawn_for_says_so(tmp_path):

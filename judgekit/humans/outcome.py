@@ -33,11 +33,11 @@ class Disagreement(Record):
 class Outcome(Record):
     """What the review of a run says. `reason` tells why nothing can be estimated, where nothing can.
 
-    `export_id` is the draw it rests on, `drawn` of `checks` were drawn, `labels` have a usable label, `unanswered`
-    counts the others by why. `assisted` labels were given with the judge's verdict in view. `aside` checks have a label
-    that enters no estimate: they were picked by hand, or belong to another draw. With `labels_from`, another run,
-    `matched` checks are the same there, and its labels count for them. `not_corrected` says of each other metric why.
-    `agreement` is over all checks, `by_metric` over those of one metric.
+    `export_id` is the draw it rests on: `drawn` of `checks` were drawn, `labels` have a usable label, `unanswered`
+    counts the others by why, and `unjudged` ones could not be drawn. `assisted` labels were given with the judge's
+    verdict in view. `aside` checks have a label that enters no estimate: picked by hand, or of another draw. With
+    `labels_from`, another run, `matched` checks are the same there, and its labels count for them. `not_corrected` says
+    of each other metric why. `agreement` is over all checks, `by_metric` over those of one metric.
     """
 
     run: str
@@ -47,6 +47,7 @@ class Outcome(Record):
     drawn: int = 0
     labels: int = 0
     assisted: int = 0
+    unjudged: int = 0
     unanswered: dict[str, int] = {}
     aside: int = 0
     labels_from: str | None = None

@@ -77,6 +77,8 @@ def _facts(outcome: Outcome) -> Iterator[tuple[str, str]]:
     yield "Labelled", f"{outcome.labels:,}{by}"
     if outcome.unanswered:
         yield "No label", counted(outcome.unanswered)
+    if outcome.unjudged:
+        yield "Unjudged", f"{outcome.unjudged:,} checks without a verdict: they could not be drawn"
     if outcome.aside:
         yield "Set aside", f"{outcome.aside:,} labelled checks, picked by hand or of another draw: in no estimate"
     if outcome.assisted:

@@ -14,9 +14,9 @@ from judgekit.humans import NOT_SUPPORTED, Checked, is_supported
 from judgekit.metrics import METRICS, Metric
 from judgekit.records import THE_ANSWER, THE_REFERENCE, Label, Result, Sample
 from judgekit.review.labels import Settled, exports_of, history_of, key_of, labels_of, settled
-from judgekit.review.records import Export, HumanLabel, HumanVerdict, KeyLine
+from judgekit.review.records import HumanLabel, HumanVerdict, KeyLine
 from judgekit.rundir import Run
-from judgekit.sampling import Candidate, checks_of
+from judgekit.sampling import Candidate, Population, checks_of
 
 #: What each answer of a human leaves possible.
 MEANS: Mapping[HumanVerdict, frozenset[Label]] = {
@@ -29,12 +29,16 @@ MEANS: Mapping[HumanVerdict, frozenset[Label]] = {
 
 
 class Draw(NamedTuple):
-    """One draw of a run: the key lines of its estimate, and all checks it could have drawn, both by unit id."""
+    """One draw of a run: the key lines of its estimate, and all checks it could have drawn, both by unit id.
+
+    `unjudged` checks have no verdict, and could not be drawn.
+    """
 
     export_id: str
     key: Mapping[str, KeyLine]
     checks: Mapping[str, Checked]
     candidates: Mapping[str, Candidate]
+    unjudged: int = 0
 
     @property
     def labels(self) -> int:
@@ -69,18 +73,28 @@ class Reviewed(NamedTuple):
 
 def draws_of(run: Run, labels: Labels) -> list[Draw]:
     """The draws of single checks from a run, the one with most labels first; of equals the smaller, so that a draw that
-    was made larger counts once labels of it have come.
+    was made larger counts once labels of it have come. One from before the run was changed is left out.
 
-    InputError: the run is not what it was when a draw was made.
+    InputError: there are only such.
     """
-    found = []
-    known: dict[tuple[str, ...], dict[str, Candidate]] = {}
+    found: list[Draw] = []
+    stale = ""
+    known: dict[tuple[str, ...], Population] = {}
     for export in exports_of(run):
         if export.kind != "verdict":
             continue
         if export.metrics not in known:
-            known[export.metrics] = candidates_of(run, _metrics(run, export.metrics))
-        found.append(_draw(run, export, known[export.metrics], labels))
+            known[export.metrics] = checks_of(run, _metrics(run, export.metrics))
+        population = known[export.metrics]
+        key = {line.unit_id: line for line in key_of(run, export.export_id) if line.purpose == "estimate"}
+        if changed := _change(population, key.values()):
+            stale = (
+                f"{run.folder}: the run is not what it was when {export.export_id} was drawn: {changed}; draw again, "
+            )
+            continue
+        found.append(_draw(export.export_id, key, population, labels))
+    if stale and not found:
+        raise InputError(f"{stale}labels of the same checks are kept")
     return sorted(found, key=lambda draw: (-draw.labels, len(draw.key)))
 
 
@@ -94,21 +108,25 @@ def _metrics(run: Run, names: Iterable[str]) -> list[Metric]:
     return [there[name] for name in names if name in there]
 
 
-def _draw(run: Run, export: Export, candidates: Mapping[str, Candidate], labels: Labels) -> Draw:
-    key = {line.unit_id: line for line in key_of(run, export.export_id) if line.purpose == "estimate"}
-    sizes = Counter(candidate.stratum for candidate in candidates.values())
-    for line in key.values():
-        if line.unit_id not in candidates or sizes[line.stratum] != line.stratum_size:
-            raise InputError(
-                f"{run.folder}: the run is not what it was when {export.export_id} was drawn: its stratum "
-                f"{line.stratum!r} held {line.stratum_size} checks and holds {sizes[line.stratum]}; draw again, "
-                "labels of the same checks are kept"
-            )
+def _change(population: Population, key: Iterable[KeyLine]) -> str:
+    """What the run holds otherwise than a key says; empty when nothing."""
+    sizes = Counter(candidate.stratum for candidate in population.candidates)
+    strata = {candidate.unit.unit_id: candidate.stratum for candidate in population.candidates}
+    for line in key:
+        if strata.get(line.unit_id) != line.stratum:
+            return f"{line.unit_id} of {line.sample_id!r} is no longer of the stratum {line.stratum!r}"
+        if sizes[line.stratum] != line.stratum_size:
+            return f"its stratum {line.stratum!r} held {line.stratum_size} checks and holds {sizes[line.stratum]}"
+    return ""
+
+
+def _draw(export_id: str, key: Mapping[str, KeyLine], population: Population, labels: Labels) -> Draw:
+    candidates = {candidate.unit.unit_id: candidate for candidate in population.candidates}
     checks = {
         unit_id: with_label(unlabelled(candidate), labels) if unit_id in key else unlabelled(candidate)
         for unit_id, candidate in candidates.items()
     }
-    return Draw(export.export_id, key, checks, candidates)
+    return Draw(export_id, key, checks, candidates, population.apart.get(Label.UNJUDGED, 0))
 
 
 def unlabelled(candidate: Candidate) -> Checked:

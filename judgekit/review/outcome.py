@@ -34,12 +34,13 @@ from judgekit.records import ANSWER, Result, Summary
 from judgekit.review.drawn import Draw, Labels, Reviewed, carried, draws_of, outcome_labels
 from judgekit.review.labels import exports_of, key_of
 from judgekit.review.records import Export, HumanLabel
-from judgekit.rundir import Run
+from judgekit.rundir import Foreign, Run
 
 _SEED = 7
 _NO_CLAIMS = "they rest on no verdict of a claim"
 _NOT_A_SUM = "several verdicts decide together"
 _NOT_DRAWN = "not drawn for"
+_FOREIGN = "their code is not here"
 
 
 class _Part(NamedTuple):
@@ -49,8 +50,11 @@ class _Part(NamedTuple):
     draw: Draw
 
 
-def outcome_of(run: Run, *, metrics: Sequence[str] = (), labels_from: Run | None = None, seed: int = _SEED) -> Outcome:
-    """What people found in a run; see `Outcome`. `metrics` names those wanted, by default all of the run.
+def outcome_of(
+    run: Run, *, metrics: Sequence[str | Metric] = (), labels_from: Run | None = None, seed: int = _SEED
+) -> Outcome:
+    """What people found in a run; see `Outcome`. `metrics` are those wanted, by default all of the run: names, or the
+    objects of metrics of one's own, whose code the run does not hold.
 
     `labels_from` is another run: its labels count for the very same checks here, and the judge's errors there are
     carried over for metrics that cannot be corrected so. `seed` is that of the intervals of agreement. InputError: a
@@ -87,12 +91,13 @@ def outcome_of(run: Run, *, metrics: Sequence[str] = (), labels_from: Run | None
     return told.having(reason=_reason(told)) if told.is_empty else told
 
 
-def _metrics(run: Run, names: Sequence[str]) -> list[Metric]:
-    found = {metric.name: metric for metric in run.metrics}
-    for name in names:
-        if name not in found:
-            raise InputError(f"{run.folder}: has no metric {name!r}; its metrics are: {', '.join(found)}")
-    return [found[name] for name in names or found]
+def _metrics(run: Run, wanted: Sequence[str | Metric]) -> list[Metric]:
+    there = {metric.name: metric for metric in run.metrics}
+    given = {one if isinstance(one, str) else one.name: one for one in wanted or there}
+    for name in given:
+        if name not in there:
+            raise InputError(f"{run.folder}: has no metric {name!r}; its metrics are: {', '.join(there)}")
+    return [there[name] if isinstance(one, str) else one for name, one in given.items()]
 
 
 def _parts(run: Run, wanted: Iterable[Metric], draws: Sequence[Draw]) -> dict[str, _Part]:
@@ -110,6 +115,8 @@ def _why_not(metric: Metric) -> str:
     """Why labels of single checks do not correct a metric."""
     if is_share(metric):
         return _NOT_DRAWN
+    if isinstance(metric, Foreign):
+        return _FOREIGN
     return _NO_CLAIMS if type(metric).checks is Metric.checks else _NOT_A_SUM
 
 
@@ -140,6 +147,7 @@ def _with_facts(told: Outcome, main: Draw, labels: Labels, used: Iterable[Draw])
         drawn=sum(check.is_drawn for check in checks),
         labels=len(labelled),
         assisted=sum(check.assisted for check in labelled),
+        unjudged=main.unjudged,
         unanswered=dict(sorted(Counter(check.unanswered for check in checks if check.unanswered).items())),
         aside=len(own - in_use) if told.labels_from is None else 0,
     )
