@@ -88,7 +88,7 @@ async def judge_log(job: Job, on_progress: Callable[[Progress], None] = lambda _
     """
     checked = native.check(job.logs, mapping=job.mapping, skip_bad=job.skip_bad_rows)
     try:
-        job.out.mkdir(parents=True, exist_ok=True)
+        job.out.mkdir(mode=0o700, parents=True, exist_ok=True)  # it holds questions and answers
         with alone_in(job.out):
             return await _judge_log(job, checked, on_progress)
     except OSError as error:

@@ -7,6 +7,7 @@ next session. When a row was judged again its last line counts, until `settle` w
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
@@ -128,7 +129,7 @@ class Results:
         self._index = _lines_by_id(self.path)
         self._order = list(self._index)
         whole = max((start + length for start, length in self._index.values()), default=0)
-        self._file = self.path.open("ab")
+        self._file = _private(self.path).open("ab")
         self._file.truncate(whole)
         self._file.seek(0, 2)
 
@@ -151,7 +152,7 @@ class Results:
         if self._order == ids and self._file.tell() == sum(length for _, length in self._index.values()):
             return
         partial = self.path.with_name(RESULTS + ".partial")
-        with self.path.open("rb") as old, partial.open("wb") as new:
+        with self.path.open("rb") as old, _private(partial).open("wb") as new:
             for row_id in ids:
                 start, length = self._index[row_id]
                 old.seek(start)
@@ -160,6 +161,12 @@ class Results:
 
     def close(self) -> None:
         self._file.close()
+
+
+def _private(path: Path) -> Path:
+    """The file, made so that others cannot read it if it is not there: it will hold questions and answers."""
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+    return path
 
 
 def row_ids(folder: Path) -> set[str]:
@@ -273,7 +280,7 @@ def write_run(folder: Path, results: Iterable[Result], manifest: Manifest) -> Ru
     """Write a whole run into an empty folder. Raises NotARun when the folder holds one already."""
     if has_run(folder):
         raise NotARun(f"{folder}: holds a run already; give an empty folder")
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     written = Results(folder)
     try:
         for result in results:

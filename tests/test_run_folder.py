@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -426,6 +427,18 @@ def test_a_run_says_what_it_is(log: Path, out: Path) -> None:
     assert manifest.judge["extractor"]["resolved"] == "scripted"  # type: ignore[index, call-overload]
     assert manifest.sessions[0].stopped_by is None
     assert (len(run), run.rows()[0]["faithfulness"], repr(run)) == (6, 1.0, f"<Run {out}>")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such rights")
+def test_questions_and_answers_are_for_their_owner_alone_and_a_shared_folder_stays_shared(
+    log: Path, tmp_path: Path
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir(mode=0o755)
+    for out, mode in ((tmp_path / "mine", 0o700), (shared, 0o755)):
+        run_of(log, out, judge_that())
+        assert stat.S_IMODE(out.stat().st_mode) == mode
+        assert stat.S_IMODE((out / "results.jsonl").stat().st_mode) == 0o600
 
 
 def test_a_folder_without_a_run_is_none(tmp_path: Path) -> None:

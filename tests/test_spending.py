@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from test_cli import judgekit
 
 import judgekit as jk
 from judgekit.cli.judging import _DEMO_METRICS
+from judgekit.cli.progress import spent_line
 from judgekit.metrics import METRICS, metrics_of
 from judgekit.records import JudgeCall, Need, Result, Summary, Usage
 from judgekit.scoring import summarize
@@ -103,3 +105,15 @@ def test_the_report_and_its_json_hold_calls_tokens_and_money(tmp_path: Path) -> 
     usage = found["metrics"]["faithfulness"]["usage"]
     assert usage == {"calls": 23, "prompt_tokens": 8029, "completion_tokens": 1370, "cost": pytest.approx(0.010769)}
     assert found["usage"]["cost"] == pytest.approx(sum(task["cost"] for task in found["usage_by_task"].values()))
+    row_shown = judgekit("report", tmp_path / "run", "--row", "canada-2023").out
+    assert re.search(r"Rests on \d+ calls, .* completion tokens, cost 0\.\d{4}", row_shown)
+
+
+def test_the_progress_line_tells_rate_and_money_where_they_are_known() -> None:
+    judge = jk.Judge(jk.Scripted(lambda _request: {}), budget=jk.Budget(prices={"scripted": (2.0, 8.0)}))
+    assert spent_line(judge, 60.0) == "0 calls, 0 from cache, 0 tokens, cost 0.00"
+    meter = judge.meters["extractor"]
+    meter.sent, meter.reused, meter.prompt_tokens, meter.completion_tokens = 30, 1200, 4000, 500
+    assert spent_line(judge, 90.0) == "30 calls (20/min), 1,200 from cache, 4,500 tokens, cost 0.0120"
+    judge.use_budget(jk.Budget())
+    assert spent_line(judge, 90.0) == "30 calls (20/min), 1,200 from cache, 4,500 tokens"

@@ -70,7 +70,7 @@ def report(folder: Path, row_id: str | None, worst: int, cluster_by: str | None,
     if as_json:
         click.echo(result.model_dump_json(indent=2, exclude_defaults=True))
     else:
-        reports.render_row(result, console=Console())
+        reports.render_row(result, console=Console(), prices=run.manifest.prices_by_part)
 
 
 @click.group()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from judgekit.judge.prices import money
 from judgekit.records import (
     ANSWER,
     REFERENCE,
@@ -28,6 +29,7 @@ from judgekit.records import (
     Vote,
 )
 from judgekit.report.plain import number, one_line, plain, shortened, words
+from judgekit.scoring.spending import Spending
 
 _CONTEXT_CHARS = 300
 _RAW_CHARS = 300
@@ -71,10 +73,11 @@ def grid(rows: Iterable[tuple[RenderableType, ...]], *, widest: int = 28) -> Tab
     return table
 
 
-def render_row(result: Result, console: Console) -> None:
+def render_row(result: Result, console: Console, *, prices: Mapping[str, tuple[float, float]] | None = None) -> None:
     """Print one row: texts, claims with all verdicts and their evidence, ratings, scores and what went wrong.
 
     Contexts are shortened and say so; nothing else is. Text from the log and the judge is printed as plain text.
+    `prices` are those of the parts of the judge.
     """
     case, sample = result.case, result.case.sample
     put(console, Text(f"Row {one_line(result.id)}", style="bold"))
@@ -98,7 +101,10 @@ def render_row(result: Result, console: Console) -> None:
         put(console, grid(fault_cells(fault, most=_RAW_CHARS) for fault in result.faults), indent=2)
     usage = result.usage
     used = f"{usage.calls:,} calls, {usage.prompt_tokens:,} prompt and {usage.completion_tokens:,} completion tokens"
-    put(console, Text(f"\nRests on {used}", style="dim"))
+    spending = Spending((), prices or {})
+    spending.add(result)
+    cost = f", cost {money(spending.together.cost)}" if prices else ""
+    put(console, Text(f"\nRests on {used}{cost}", style="dim"))
 
 
 def _text(console: Console, title: str, text: str) -> None:
