@@ -2,6 +2,7 @@
 
 import re
 
+import openpyxl
 import pytest
 from review_cases import D1, D2, a_result, a_run, a_verdict
 
@@ -125,6 +126,17 @@ def test_a_sheet_is_the_same_byte_for_byte_whatever_the_judge_said(tmp_path, for
         written.append({file.name.partition(".")[2]: file.read_bytes() for file in tmp_path.glob(f"{label.value}.*")})
     assert all(files == written[0] for files in written)
     assert all(b"SECRET-QUOTE" not in raw for raw in written[0].values())
+
+
+def test_a_workbook_says_the_same_whatever_the_judge_said(tmp_path):
+    held = []
+    for label in list(Label)[:4]:
+        run = a_run(tmp_path / label.value, *(a_result(f"q{at}", label=label) for at in range(4)))
+        path = tmp_path / f"{label.value}.xlsx"
+        draw_review(run, Order(n=100, seed=1), sheet=path, form=FORMATS["xlsx"], at=NOW)
+        held.append([list(sheet.iter_rows(values_only=True)) for sheet in openpyxl.load_workbook(path)])
+    assert all(sheets == held[0] for sheets in held)
+    assert "SECRET-QUOTE" not in str(held)
 
 
 # --- the key -----------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ from pathlib import Path
 import openpyxl
 import pytest
 from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from review_cases import a_result, a_run
 
 from judgekit.cli import cli
@@ -125,6 +127,24 @@ def test_only_ids_and_filled_columns_are_read(run, saved, rows, how):
     done = brought_in(run, path)
     assert (done.new, done.blank) == (2, 2)
     assert said(run) == {rows[0]["unit_id"]: "supported", rows[2]["unit_id"]: "cannot_tell"}
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    notes=st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\ufffd")), max_size=4),
+    separator=st.sampled_from(",;\t|"),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"]),
+    ends=st.sampled_from(["\r\n", "\n", "\r"]),
+)
+def test_a_note_comes_back_from_any_csv(tmp_path, notes, separator, encoding, ends):
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=separator, lineterminator=ends, quoting=csv.QUOTE_ALL)
+    writer.writerows(
+        [["unit_id", "verdict", "note"], *([f"u{at}", "supported", note] for at, note in enumerate(notes))]
+    )
+    (tmp_path / "any.csv").write_bytes(out.getvalue().encode(encoding))
+    found = [(one.unit_id, one.note or "") for one in read(tmp_path / "any.csv")]
+    assert found == [(f"u{at}", note.strip()) for at, note in enumerate(notes)]
 
 
 def test_text_that_was_changed_does_not_matter(run, saved, rows):

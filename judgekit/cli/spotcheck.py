@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from judgekit.errors import InputError
 from judgekit.rundir import Run
+
+if TYPE_CHECKING:
+    from judgekit.review.records import Kind, Only
 
 _WORST = "worst"
 _WORST_ROWS = 3
@@ -57,13 +61,13 @@ def draw(
     out: Path,
     seed: int,
     metrics: tuple[str, ...],
-    kind: str,
+    kind: Kind,
     form: str | None,
     visible: bool,
     inspect: tuple[str, ...],
     reviewers: int,
     overlap: float | None,
-    only: str | None,
+    only: Only | None,
 ) -> None:
     """Draw verdicts into a blind sheet; what the judge said stays beside the run, in RUN/spotcheck."""
     from judgekit.review import Order, draw_review  # noqa: PLC0415 - only this command needs it
@@ -73,13 +77,13 @@ def draw(
     order = Order(
         n=number,
         seed=seed,
-        kind="sample" if kind == "sample" else "verdict",
+        kind=kind,
         metrics=metrics,
         visible=visible,
         inspect=_named(run, inspect),
         reviewers=reviewers,
         overlap=overlap,
-        only="new" if only == "new" else "disputed" if only else None,
+        only=only,
     )
     export = draw_review(run, order, sheet=out, form=format_for(out, form), at=_now())
     more = f" (more than {number}: every stratum gives some)" if export.drawn > number else ""
