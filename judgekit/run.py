@@ -101,6 +101,12 @@ _WRITTEN = frozenset({Need.ENTITIES, Need.REVERSE_QUESTIONS})
 _TAKEN_APART = frozenset({Need.ANSWER_CLAIMS, Need.REFERENCE_CLAIMS, Need.BEARING})
 
 
+#: What is asked beside checks of claims.
+_RATED = frozenset(
+    {Need.RELEVANCE, Need.RELEVANCE_BY_ANSWER, Need.BEARING, Need.REFUSAL, Need.SUFFICIENCY, Need.RUBRIC}
+)
+
+
 def _can_be_had(metrics: Sequence[Metric], *, judge: Judge, options: Options) -> None:
     """Raise InputError for a metric that needs a part which the judge has not: one that writes, one that embeds."""
     for metric in metrics:
@@ -113,6 +119,11 @@ def _can_be_had(metrics: Sequence[Metric], *, judge: Judge, options: Options) ->
             raise InputError(
                 f"{metric.name} needs texts split into claims, and this judge only decides: judge whole segments "
                 "(--split segments, Options(split='segments')), or give a model that writes as well (--judge MODEL)"
+            )
+        if judge.compares_only and metric.needs & _RATED:
+            raise InputError(
+                f"{metric.name} asks something else than whether sources support a claim, and an entailment classifier "
+                f"answers nothing else: leave out {metric.name}, or give another decider"
             )
         if Need.REVERSE_QUESTIONS in metric.needs:
             judge.embedder_for(metric.name)

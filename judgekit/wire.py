@@ -60,13 +60,32 @@ class _Labelled(_Question):
         return fields if self.explain else {name: value for name, value in fields.items() if name != "explain"}
 
 
+#: How a text may stand to another: it follows from it, or not, or cannot be true beside it.
+Relation = Literal["entailment", "neutral", "contradiction"]
+
+
+class Pair(Wire):
+    """A question as a judge reads it that only compares two texts: the request's `premise` and this hypothesis. The
+    other fields name the option that each relation amounts to."""
+
+    hypothesis: str
+    entailment: str
+    neutral: str
+    contradiction: str
+
+    @property
+    def options(self) -> dict[Relation, str]:
+        return {"entailment": self.entailment, "neutral": self.neutral, "contradiction": self.contradiction}
+
+
 class Choice(_Labelled):
     """One of several named labels. A judge that writes text is also asked for a verbatim quote from one of the
-    passages named in `quote_from`."""
+    passages named in `quote_from`. `pair` is the same question for judges that compare two texts."""
 
     kind: Literal["choice"] = "choice"
     options: tuple[Option, ...]
     quote_from: tuple[str, ...] = ()
+    pair: Pair | None = None
 
 
 class Grade(_Labelled):
@@ -101,7 +120,8 @@ Question = Annotated[Choice | Grade | YesNo | Texts | Vector, Field(discriminato
 class JudgeRequest(Wire):
     """One call: a role, one shared input, and typed questions about it, each with its own id.
 
-    `task` names the kind of call in messages and records. `again`: these questions were asked before and not
+    `task` names the kind of call in messages and records. `premise` is the shared input as plain text, for judges that
+    compare two texts. `again`: these questions were asked before and not
     answered; a judge that writes text is then told what a valid answer is.
     """
 
@@ -109,6 +129,7 @@ class JudgeRequest(Wire):
     role: str
     input: str
     questions: tuple[Question, ...]
+    premise: str = ""
     again: bool = False
 
     @property

@@ -108,8 +108,7 @@ def test_texts_are_still_written_as_json_by_the_same_endpoint() -> None:
     def handle(one: Request) -> Reply:
         return told({"supported": 0.8}) if "logprobs" in one.body else chat('{"s1": ["The mill has six sails."]}')
 
-    with Server(handle) as server:
-        judge = judge_at(server)
+    with Server(handle) as server, judge_at(server) as judge:
         result = jk.score(
             question="?", answer="The mill has six sails.", contexts=["x"], judge=judge, metrics="faithfulness"
         )

@@ -15,6 +15,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from judgekit.errors import InputError
 from judgekit.judge import Judge
+from judgekit.judge.classifier import FORMS as CLASSIFIERS
 from judgekit.judge.decisions_asked import FORMS
 from judgekit.judge.judge import LOCAL_SCHEMES
 from judgekit.metrics import METRICS, Metric, Rubric, metrics_of
@@ -56,7 +57,21 @@ def judge_options(command: F) -> F:
             help="Its endpoint, up to and including /v1, or the whole URL of its requests.  [default: --base-url]",
         ),
         click.option(
-            "--decider-form", type=click.Choice(FORMS), help="How it is asked.  [default: found out by the first call]"
+            "--decider-form",
+            type=click.Choice([*FORMS, *CLASSIFIERS]),
+            help="How it is asked.  [default: found out by the first call]",
+        ),
+        click.option(
+            "--decider-label",
+            "decider_labels",
+            multiple=True,
+            metavar="CLASS=RELATION",
+            help="What a class of an entailment classifier means: entailment, neutral or contradiction.",
+        ),
+        click.option(
+            "--decider-pair",
+            metavar="TEXT",
+            help="How {premise} and {hypothesis} become the one text that vllm-classify takes.",
         ),
         click.option("--decider-key-env", metavar="NAME", help="Environment variable that holds its key."),
         click.option(
@@ -144,6 +159,8 @@ def judge_of(
     decider: str | None,
     decider_url: str | None,
     decider_form: str | None,
+    decider_labels: Iterable[str],
+    decider_pair: str | None,
     decider_key_env: str | None,
     panel: Iterable[str],
     votes: int,
@@ -204,6 +221,8 @@ def judge_of(
         decider=decider,
         decider_url=decider_url,
         decider_form=decider_form,
+        decider_labels=dict(map(_class, decider_labels)),
+        decider_pair=decider_pair,
         decider_key=_set_in("--decider-key-env", decider_key_env),
         panel=[_member(one, alike) for one in panel],
         votes=votes,
@@ -233,6 +252,13 @@ def given(option: str, value: str | None) -> str | None:
 
 def _tell(message: str) -> None:
     click.echo(f"judgekit: {message}", err=True)
+
+
+def _class(text: str) -> tuple[str, str]:
+    name, equals, relation = text.rpartition("=")
+    if not equals or not name:
+        raise InputError(f"--decider-label {text}: write CLASS=RELATION, for instance --decider-label 0=contradiction")
+    return name, relation
 
 
 def _member(text: str, alike: Callable[..., Judge]) -> str | Judge:

@@ -68,6 +68,7 @@ class Call:
     sent: int = 0
     most: int = 1
     lacks: Callable[[Mapping[str, Any]], str | None] = lambda _: None
+    listed: bool = False
     attempts: int = 0
     answered_before: int = 0
     failure: JudgeError | None = None
@@ -162,18 +163,22 @@ class Endpoint:
         *,
         attempts: int | None = None,
         lacks: Callable[[Mapping[str, Any]], str | None] = lambda _: None,
+        listed: bool = False,
     ) -> dict[str, JsonValue]:
         """Send `body` as JSON to `path` below the base URL and return the JSON object that comes back.
 
         `attempts`: as many at most for this call, instead of `max_attempts`. `lacks` names what is missing in an
-        object that is not the API's; such a reply is a failed attempt like any other. Raises a JudgeError where this
+        object that is not the API's; such a reply is a failed attempt like any other. `listed`: the API answers with a
+        bare list, which becomes the `data` of an object. Raises a JudgeError where this
         call failed, a JudgeStop where no other call would fare better.
         """
         model = body.get("model")
         # ASCII, so that a lone surrogate in judged text can be sent at all
         content = json.dumps(body, separators=(",", ":"), allow_nan=False).encode("ascii")
         most = self._max_attempts if attempts is None else attempts
-        call = Call(path.lstrip("/"), content, model if isinstance(model, str) else None, most=most, lacks=lacks)
+        call = Call(
+            path.lstrip("/"), content, model if isinstance(model, str) else None, most=most, lacks=lacks, listed=listed
+        )
         if self.limiter.counts_tokens:
             call.tokens = tokens_of(body) + self._usual_reply
         return await self._call(call)
@@ -320,7 +325,7 @@ class Endpoint:
         if status in range(200, 300):
             if isinstance(call.content, Download):
                 return {}
-            body = faults.read_object(received.content)
+            body = faults.read_object(received.content, listed=call.listed)
             if body is None:
                 page = faults.shown(received.content[:1000].decode("utf-8", "replace"), self._secrets)
                 raise ServerFailed(f"{where} answered HTTP {status} with a body that is no JSON object: {page!r}")

@@ -125,14 +125,15 @@ def shown(text: str, secrets: Iterable[str] = ()) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
-def read_object(content: bytes) -> dict[str, JsonValue] | None:
-    """The JSON object in a body, None where it holds anything else."""
+def read_object(content: bytes, *, listed: bool = False) -> dict[str, JsonValue] | None:
+    """The JSON object in a body, None where it holds anything else. `listed`: a bare list is taken, as its `data`."""
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
         return None
     if isinstance(value, list) and len(value) == 1:  # one endpoint wraps its errors in a list
         value = value[0] if isinstance(value[0], dict) and "error" in value[0] else value
+    value = {"data": value} if listed and isinstance(value, list) else value
     return value if isinstance(value, dict) else None
 
 

@@ -9,6 +9,8 @@ from judgekit.errors import InputError
 from judgekit.judge.backend import Backend
 from judgekit.judge.chat import FORM as CHAT
 from judgekit.judge.chat import ChatBackend
+from judgekit.judge.classifier import FORMS as CLASSIFIERS
+from judgekit.judge.classifier import ClassifierBackend
 from judgekit.judge.decisions import FORM as DECISIONS
 from judgekit.judge.decisions import DecisionBackend
 from judgekit.judge.embedding import FORM as EMBEDDINGS
@@ -26,6 +28,7 @@ _MAKERS: Final[Mapping[str, _Maker]] = {
     CHAT: ChatBackend,
     READOUT: ReadoutBackend,
     DECISIONS: DecisionBackend,
+    **dict.fromkeys(CLASSIFIERS, ClassifierBackend),
     EMBEDDINGS: lambda spec, endpoint, _: EmbeddingBackend(spec, endpoint),
 }
 

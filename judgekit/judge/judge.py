@@ -19,6 +19,8 @@ from judgekit.judge.asking import Asked, Asker, Meter
 from judgekit.judge.backend import Backend
 from judgekit.judge.budget import Budget
 from judgekit.judge.chat import ChatBackend
+from judgekit.judge.classifier import FORMS as CLASSIFIERS
+from judgekit.judge.classifier import ClassifierBackend, classifier_spec
 from judgekit.judge.decisions import FORM as DECISIONS
 from judgekit.judge.decisions import DecisionBackend, split_url
 from judgekit.judge.dialect import ALTERNATIVES, LOGPROBS, TOP_LOGPROBS
@@ -130,6 +132,28 @@ def _endpoint_of_decider(
     return opened(url, api_key=key)
 
 
+def _deciding(
+    name: str,
+    at: Endpoint,
+    prompts: Prompts,
+    *,
+    form: str | None,
+    path: str | None,
+    labels: Mapping[str, str] | None,
+    pair: str | None,
+) -> Backend:
+    """A classifier, where the form is one of theirs, or else a decision model."""
+    if form in CLASSIFIERS:
+        spec = classifier_spec(name, at.public_url, form=form, labels=labels, pair=pair)
+        return ClassifierBackend(spec, at, prompts)
+    if labels or pair:
+        raise InputError(
+            f"decider_labels and decider_pair are for classifiers: give decider_form {' or '.join(CLASSIFIERS)}"
+        )
+    spec = JudgeSpec(model=name, base_url=at.public_url, form=DECISIONS)
+    return DecisionBackend(spec, at, prompts, form=form, path=path)
+
+
 def _member(one: str | Backend | Judge, like: Backend | None, endpoint: Endpoint | None, prompts: Prompts) -> Backend:
     """The backend of one further member of a panel; a name is another model at the judge's own endpoint."""
     if isinstance(one, Judge):
@@ -165,8 +189,10 @@ class Judge:
     params: request parameters, on top of temperature 0, seed 7 and max_tokens 2048; None unsets one.
     decider: who answers the typed questions: the name of a decision model at `decider_url` (or else at `base_url`), or
     a backend (a classifier, a script); `model` then only writes what has to be written. Without `model` the decider is
-    the whole judge, and nothing can be written. decider_form: how it is asked, `decisions` or `systemone`; None finds
-    it out. decider_key: its key; that of `model` goes to no other URL.
+    the whole judge, and nothing can be written. decider_form: how it is asked: `decisions` or `systemone`, which None
+    finds out, or for an entailment classifier `tei-predict` or `vllm-classify`. decider_key: its key; that of `model`
+    goes to no other URL. decider_labels: class of a classifier -> entailment, neutral or contradiction. decider_pair:
+    how premise and hypothesis become one text, where it takes one: '{premise}</s></s>{hypothesis}'.
     panel: further deciders, so that the majority of all answers each typed question: names of other models at
     `base_url`, judges of their own, or backends. votes: how often each decider is asked. Without a majority a question
     is unjudged.
@@ -203,6 +229,8 @@ class Judge:
         decider_url: str | None = None,
         decider_form: str | None = None,
         decider_key: str | None = None,
+        decider_labels: Mapping[str, str] | None = None,
+        decider_pair: str | None = None,
         panel: Sequence[str | Backend | Judge] = (),
         votes: int = 1,
         readout: bool = False,
@@ -253,8 +281,9 @@ class Judge:
             at = _endpoint_of_decider(url, key=decider_key, beside=endpoint, opened=opened)
             if model is None:
                 at = opened(url, api_key=decider_key or api_key, headers=headers)
-            spec = JudgeSpec(model=decider, base_url=at.public_url, form=DECISIONS)
-            decider = DecisionBackend(spec, at, self.prompts, form=decider_form, path=path)
+            decider = _deciding(
+                decider, at, self.prompts, form=decider_form, path=path, labels=decider_labels, pair=decider_pair
+            )
         model, decider = _parted(model, decider)
         self._has_cache = cache is not None
         self._store = Store(Path(cache) if cache is not None else None, on_message=_warn)
@@ -361,6 +390,11 @@ class Judge:
     def writes(self) -> bool:
         """Whether a part of it writes text; a decider alone only answers typed questions."""
         return self._extractor is not None
+
+    @property
+    def compares_only(self) -> bool:
+        """Whether a decider only tells if one text follows from another, and no other question can be asked."""
+        return any(isinstance(asker.backend, ClassifierBackend) for asker in self._panel.members.values())
 
     @property
     def most_questions(self) -> int | None:

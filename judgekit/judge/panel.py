@@ -14,6 +14,7 @@ from typing import Final
 
 from judgekit.errors import InputError
 from judgekit.judge.asking import Asked, Asker
+from judgekit.judge.classifier import FORMS as CLASSIFIERS
 from judgekit.together import all_of
 from judgekit.wire import Answer, JudgeRequest, JudgeSpec, Question, Texts, Vector, Vote
 
@@ -74,7 +75,7 @@ class Panel:
 
 
 #: Forms whose probabilities are read and not drawn.
-_STEADY: Final = frozenset({"readout", "decisions", "classifier"})
+_STEADY: Final = frozenset({"readout", "decisions", *CLASSIFIERS})
 
 
 def votes_of(specs: Iterable[JudgeSpec]) -> int:

@@ -10,7 +10,7 @@ from judgekit.records import Check, Claim, Evidence, Label, Verdict
 from judgekit.segment import segment
 from judgekit.segment.quotes import align, find_quote
 from judgekit.tasks import Source, options, votes_of
-from judgekit.wire import Answer, Choice, JudgeRequest
+from judgekit.wire import Answer, Choice, JudgeRequest, Pair
 
 NAME = "verify"
 TEMPLATES = ("verify",)
@@ -35,9 +35,16 @@ def request(prompts: Prompts, sources: Sequence[Source], claims: Iterable[Claim]
                 text=prompts.render(NAME, "question", claim=claim.text),
                 options=meanings,
                 quote_from=tuple(source.id for source in sources),
+                pair=Pair(
+                    hypothesis=claim.text,
+                    entailment=Label.SUPPORTED,
+                    neutral=Label.UNSUPPORTED,
+                    contradiction=Label.CONTRADICTED,
+                ),
             )
             for claim in claims
         ),
+        premise="\n\n".join(f"{source.title}\n{source.text}" if source.title else source.text for source in sources),
     )
 
 
