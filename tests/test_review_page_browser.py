@@ -380,6 +380,19 @@ def test_hostile_text_shows_literally_and_does_nothing(chromium, page_with, kind
         assert there.page.locator("style").count() == 1
 
 
+@pytest.mark.parametrize("name", ["constructor", "__proto__", "toString"])
+def test_an_id_that_javascript_knows_is_an_id_like_any_other(chromium, page_with, tmp_path, name):
+    passages = (Passage(context_id=name, text="A text.", rank=1), Passage(context_id="d2", text="Another.", rank=2))
+    said = JudgeSaid(label=Label.SUPPORTED, quotes=((name, "A text."),))
+    with visit(chromium, page_with(a_unit(1, passages=passages, judge=said))) as there:
+        there.begin()
+        assert there.page.locator(".name").all_text_contents() == [name, "d2"]
+        assert there.text("#evidence-head") == "2 passages, none cited"
+        there.press("e", "1")
+        (filled,) = read(there.download(tmp_path))
+        assert filled.evidence == name
+
+
 def test_signs_that_hide_or_turn_the_line_around_are_shown_by_their_number(chromium, page_with):
     text = "safe\u202egnp.exe \x00\x00\x00 zero\u200bwidth \x1b[31m"
     with visit(chromium, page_with(a_unit(1, text=text, span=None))) as there:

@@ -1,7 +1,8 @@
 // The present unit on the page. Only this one is in the document, so a thousand units are no heavier than one.
 
 const FIRST_OPEN = 3;
-const NAMED = {"@reference": "The reference", "@answer": "The answer"};
+// A map, not an object: ids of contexts are anything, `constructor` too.
+const NAMED = new Map([["@reference", "The reference"], ["@answer", "The answer"]]);
 
 class View {
   #data;
@@ -112,7 +113,7 @@ class View {
       quote.dir = "auto";
       append(quote, text);
       const from = lines.appendChild(made("p", "fine", isFound ? "from " : "not found in "));
-      append(from.appendChild(made("bdi")), NAMED[id]?.toLowerCase() ?? id);
+      append(from.appendChild(made("bdi")), NAMED.get(id)?.toLowerCase() ?? id);
     }
   }
 
@@ -137,7 +138,7 @@ class View {
     fold.type = "button";
     const name = fold.appendChild(made("span", "name"));
     name.dir = "auto";
-    append(name, passage.title || NAMED[passage.id] || passage.id);
+    append(name, passage.title || NAMED.get(passage.id) || passage.id);
     if (passage.cited) fold.append(made("span", "tag", "cited"));
     append(fold.appendChild(made("bdi", "facts")), factsOf(passage));
     const text = this.#data.texts[passage.text];
@@ -189,12 +190,12 @@ class View {
 /** What the reviewer is asked. A claim is held against passages, or against one text: the reference or the answer. */
 function taskOf({kind, passages}) {
   if (kind === "sample") return "Do the passages support everything that the answer says?";
-  const one = passages.length === 1 && NAMED[passages[0].id];
+  const one = passages.length === 1 && NAMED.get(passages[0].id);
   return one ? `Does ${one.toLowerCase()} support this claim?` : "Do the passages support this claim?";
 }
 
 function headOf({kind, passages}) {
-  const ranked = passages.filter(({id}) => !NAMED[id]);
+  const ranked = passages.filter(({id}) => !NAMED.has(id));
   if (!ranked.length) return passages.length ? "Held against" : "Passages";
   const cited = passages.filter((passage) => passage.cited).length;
   return plural(ranked.length, "passage") + (kind === "sample" ? "" : `, ${cited || "none"} cited`);
