@@ -40,21 +40,28 @@ def chromium() -> Iterator[Any]:
 
 
 class Visit:
-    """One page, opened from its file; whatever it did that a page must not do is in `wrongs`."""
+    """One page, opened from its file; whatever it did that a page must not do is in `wrongs`, and so are its questions,
+    which are answered with OK, or with Cancel when `agrees` is set to False."""
 
     def __init__(self, page: Any, path: Path) -> None:
         self.page = page
         self.wrongs: list[str] = []
+        self.agrees = True
         page.set_default_timeout(5_000)
-        page.on(
-            "dialog", lambda dialog: (self.wrongs.append(f"dialog {dialog.message or dialog.type}"), dialog.accept())
-        )
+        page.on("dialog", self._answer)
         page.on("pageerror", lambda error: self.wrongs.append(f"error {error}"))
         page.on("console", lambda line: self.wrongs.append(f"{line.type} {line.text}"))
         page.on("popup", lambda other: self.wrongs.append(f"popup {other.url}"))
         page.on("request", lambda request: self._asked(request.url))
         self.file = path.as_uri()
         page.goto(self.file)
+
+    def _answer(self, dialog: Any) -> None:
+        self.wrongs.append(f"dialog {dialog.message or dialog.type}")
+        if self.agrees:
+            dialog.accept()
+        else:
+            dialog.dismiss()
 
     def _asked(self, url: str) -> None:
         if url != self.file and not url.startswith("blob:"):

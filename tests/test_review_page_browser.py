@@ -159,15 +159,28 @@ def test_a_foreign_file_changes_nothing(chromium, page_with, tmp_path, change, m
 
 def test_two_reviewers_of_one_browser_do_not_see_each_other(chromium, page_with):
     with visit(chromium, page_with(a_unit(1), a_unit(2))) as there:
+        there.agrees = False
         there.begin("Ada")
         there.press("1", "?")
-        there.page.get_by_role("textbox", name="Your name").fill("Grace")
-        there.press("Enter")
+        there.begin("Grace")
         assert there.text("#counts") == "0 done · 0 deferred · 2 left"
-        there.press("?")
-        there.page.get_by_role("textbox", name="Your name").fill("Ada")
-        there.press("Enter")
-        assert there.text("#counts") == "1 done · 0 deferred · 1 left"
+        assert [wrong[:36] for wrong in there.wrongs] == ["dialog Is Grace the new name of Ada?"]
+        there.wrongs.clear()
+        there.press("2", "?")
+        there.begin("Ada")  # known already, so nothing is asked
+        there.press("ArrowLeft")
+        assert there.pressed() == ["Supported"]
+
+
+def test_a_reviewer_who_mistyped_the_name_takes_the_work_along(chromium, page_with, tmp_path):
+    with visit(chromium, page_with(a_unit(1), a_unit(2))) as there:
+        there.begin("Adda")
+        there.press("1", "?")
+        there.begin("Ada")
+        assert there.text("#place") == "2 / 2"
+        (filled,) = read(there.download(tmp_path))
+        assert (filled.reviewer, filled.verdict) == ("Ada", "supported")
+        there.wrongs.clear()
 
 
 def test_the_filter_walks_through_its_units_alone(chromium, page_with):

@@ -1,7 +1,12 @@
 // Texts under review are hostile until shown otherwise: they enter the page as text nodes only, and signs that would
 // be invisible or turn the line around are shown by their number.
 
-const UNSEEN = /([\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u202d\u202e\ufeff\ufffe\uffff]|[\u{e0000}-\u{e007f}])\1*/gu;
+const UNSEEN = new RegExp(
+  "([\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f" + // controls but tab and line ends
+  "\\u200b\\u202d\\u202e\\ufeff\\ufffe\\uffff" + // of no width, turning the line, no characters
+  "\\u{e0000}-\\u{e007f}])\\1*", // tags
+  "gu",
+);
 
 /** Append text to a parent, each run of one unseen sign as `U+202E` or `U+0000 ×3`. */
 function append(parent, text) {
@@ -46,4 +51,5 @@ function made(tag, className = "", text = "") {
 }
 
 const byId = (id) => document.getElementById(id);
+const all = (selector) => document.querySelectorAll(selector);
 const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

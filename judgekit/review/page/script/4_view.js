@@ -42,8 +42,8 @@ class View {
   filled(unit, at, filter) {
     const entry = this.#entries.of(unit.id);
     const press = (button, on) => button.setAttribute("aria-pressed", String(on));
-    for (const button of document.querySelectorAll("[data-verdict]")) press(button, button.dataset.verdict === entry.verdict);
-    for (const button of document.querySelectorAll("[data-claim]")) press(button, button.dataset.claim === entry.claim);
+    for (const button of all("[data-verdict]")) press(button, button.dataset.verdict === entry.verdict);
+    for (const button of all("[data-claim]")) press(button, button.dataset.claim === entry.claim);
     for (const card of byId("passages").children) {
       const picked = card.dataset.passage === entry.passage;
       card.classList.toggle("picked", picked);

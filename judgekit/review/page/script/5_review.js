@@ -48,8 +48,8 @@ function walk(step) {
 }
 
 /**
- * Go to the next unit without a verdict, from the top again at the end: what is left before what was deferred, unless the
- * filter asks for the latter.
+ * Go to the next unit without a verdict, from the top again at the end: what is left before what was deferred, unless
+ * the filter asks for the latter.
  */
 function goOn(news = "") {
   const order = [...data.units.keys()].map((offset) => (at + 1 + offset) % data.units.length);
@@ -152,18 +152,26 @@ function alarm() {
   byId("alarm").textContent = "This browser keeps nothing for this page: download before you close or reload it.";
 }
 
+/** Go on under a name: with the work kept under it, or with none, or with the same if only the name has changed. */
 function begin(name) {
+  const kept = shelf.load(name);
+  const filled = data.units.filter(({id}) => entries.isFilled(id)).length;
+  const isRenamed = !kept && reviewer && filled && confirm(
+    `Is ${name} the new name of ${reviewer}? OK takes ${plural(filled, "unit")} along, Cancel begins anew.`,
+  );
   reviewer = name;
   byId("who-name").replaceChildren();
   append(byId("who-name"), name);
-  const kept = shelf.load(name);
-  entries.restore(kept?.entries);
-  isDownloaded = kept?.isDownloaded ?? true;
+  if (!isRenamed) {
+    entries.restore(kept?.entries);
+    isDownloaded = kept?.isDownloaded ?? true;
+    at = Math.min(Math.max(0, kept?.at ?? 0), data.units.length - 1);
+  }
   settings = {...settings, ...kept?.settings};
   byId("onward").checked = settings.onward;
   byId("by-key").checked = settings.byKey;
   lastSign = performance.now();
-  go(Math.min(Math.max(0, kept?.at ?? 0), data.units.length - 1));
+  go(at);
 }
 
 function download() {
@@ -184,7 +192,8 @@ function download() {
 async function load(file) {
   try {
     const found = entriesOf(await file.text(), data);
-    if (found.reviewer !== reviewer) throw new Error(`it is by ${found.reviewer || "nobody"}; this page is ${reviewer}'s`);
+    const by = found.reviewer || "nobody";
+    if (by !== reviewer) throw new Error(`it is by ${by}; this page is ${reviewer}'s`);
     entries.takeOver(found.entries, unit().id);
     isDownloaded = false;
     go(at);

@@ -41,7 +41,7 @@ const KEYS = [
 ];
 const SHOWN = {ArrowRight: "→", ArrowLeft: "←", E: "Shift e"};
 
-/** What a key would be on a keyboard with digits unshifted and Latin letters: elsewhere `1` may be `&`, and `n` a `т`. */
+/** What a key would be with digits unshifted and Latin letters: on other keyboards `1` may be `&`, and `n` a `т`. */
 function latin({key, code, shiftKey}) {
   const digit = !shiftKey && /^Digit(\d)$/.exec(code);
   const letter = key > "\x7f" && /^Key([A-Z])$/.exec(code);
@@ -66,8 +66,8 @@ function onKey(event) {
 
 function wire() {
   const on = (id, type, act) => byId(id).addEventListener(type, act);
-  for (const button of document.querySelectorAll("[data-verdict]")) button.addEventListener("click", () => judge(button.dataset.verdict));
-  for (const button of document.querySelectorAll("[data-claim]")) button.addEventListener("click", () => remark(button.dataset.claim));
+  for (const button of all("[data-verdict]")) button.addEventListener("click", () => judge(button.dataset.verdict));
+  for (const button of all("[data-claim]")) button.addEventListener("click", () => remark(button.dataset.claim));
   on("previous", "click", () => walk(-1));
   on("next", "click", () => walk(1));
   on("next-open", "click", () => goOn());
@@ -90,7 +90,8 @@ function wire() {
   });
   on("filter", "change", () => {
     filter = byId("filter").value;
-    if (!byId("filter").matches(":focus-visible")) byId("unit").focus(); // chosen with the mouse: keys are commands again
+    // chosen with the mouse: keys are commands again
+    if (!byId("filter").matches(":focus-visible")) byId("unit").focus();
     const fits = filter === "all" || entries.stateOf(unit().id) === filter;
     if (fits) return;
     const passes = (state) => state === filter;
@@ -121,7 +122,9 @@ function wire() {
     if (detail > 0 && target.closest(".bottom button, .choices button")) byId("unit").focus({preventScroll: true});
   });
   document.addEventListener("keydown", onKey);
-  for (const sign of ["pointermove", "keydown", "wheel", "touchmove"]) document.addEventListener(sign, spendTime, {passive: true});
+  for (const sign of ["pointermove", "keydown", "wheel", "touchmove"]) {
+    document.addEventListener(sign, spendTime, {passive: true});
+  }
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) { spendTime(); keep(); } else lastSign = performance.now();
   });
@@ -136,7 +139,8 @@ function wire() {
 // --- light and dark --------------------------------------------------------------------------------------
 
 const root = document.documentElement;
-const isDark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+const isDark = () =>
+  root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 
 function setTheme(theme) {
   if (theme === "light" || theme === "dark") root.dataset.theme = theme;
