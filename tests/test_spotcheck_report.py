@@ -264,6 +264,34 @@ def test_a_metric_that_was_not_drawn_for_says_so(tmp_path):
     assert coarse["micro"]["value"] is None or coarse["unanswered"]["too_coarse"] > 0
 
 
+def test_finer_labels_correct_what_asks_for_them(tmp_path):
+    run = a_run(tmp_path, metrics=("contradiction_rate",))
+    reviewed(run, lambda row: "supported" if is_true(row["claim"]) else "contradicted")
+    (score,) = report(run)["scores"]
+    assert score["micro"]["raw"] == 0
+    assert score["micro"]["low"] <= 1 - true_means(run)[1] <= score["micro"]["high"]
+    assert score["unanswered"] == {}
+
+
+def test_two_draws_for_two_metrics_are_both_used(tmp_path):
+    """Claims of the answer in one sheet, claims of the reference in another: each metric rests on its own draw."""
+    facts = [f"Tank {at} has part {at % 3}." for at in range(40)]
+    rows = [
+        {"id": f"r{at}", "question": "What?", "answer": fact, "contexts": ["Parts."], "reference": f"Surely: {fact}"}
+        for at, fact in enumerate(facts)
+    ]
+    log = tmp_path / "log.jsonl"
+    log.write_text(lines(rows), encoding="utf-8")
+    judge = judge_that(labels=says, split=lambda text: [text]).judge
+    run = jk.judge_log(log, out=tmp_path / "run", judge=judge, metrics=["faithfulness", "context_recall"])
+    reviewed(run, truly, "--metric", "faithfulness", by="ann", n=20)
+    reviewed(run, truly, "--metric", "context_recall", by="ben", n=15)
+    found = report(run)
+    assert {score["metric"]: score["labels"] for score in found["scores"]} == {"faithfulness": 20, "context_recall": 15}
+    assert all(score["macro"]["value"] is not None for score in found["scores"])
+    assert (found["labels"], found["aside"]) == (20, 0)
+
+
 # --- people against people -------------------------------------------------------------------------
 
 

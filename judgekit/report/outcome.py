@@ -65,7 +65,7 @@ def render_outcome(outcome: Outcome, *, console: Console, worst: int = 5) -> Non
 
 
 def _facts(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    if outcome.export_id:
+    if outcome.export_id and not outcome.labels_from:
         yield "Draw", f"{one_line(outcome.export_id)}: {outcome.drawn:,} of {outcome.checks:,} checks"
     if outcome.labels_from:
         matched = outcome.matched or 0
