@@ -388,3 +388,15 @@ def test_a_recorded_examination_replays_offline_and_says_nothing_about_time(tmp_
 def test_a_cache_is_refused_since_it_would_answer_for_the_judge(tmp_path: Path) -> None:
     done = doctor("--judge", "m-2026-01-05", "--base-url", "http://127.0.0.1:9/v1", "--cache", tmp_path)
     assert "leave out --cache" in str(done.exception)
+
+
+def test_what_one_endpoint_shows_is_not_held_against_another() -> None:
+    with Server(server_that(nonsense=chat("{}", model="judgekit-no-such-model"))) as one, Server(server_that()) as two:
+        further = Judge("n-2026-01-05", base_url=two.url)
+        judge = Judge("m-2026-01-05", base_url=one.url, panel=[further, Judge("o-2026-01-05", base_url=two.url)])
+        found = examined(judge, rounds=1, oversized=False)
+    assert {voice.requested[0]: voice.verifiable for voice in found.voices.values()} == {
+        "m": False,
+        "n": True,
+        "o": True,
+    }

@@ -165,7 +165,9 @@ async def _checks_again(run: Run, judge: Judge, on_call: Callable[[], None]) -> 
     if not drawn:
         return Comparison(
             outcome="could not check",
-            reasons=("no call of the run would be made with the same bytes today: prompts or judgekit have changed",),
+            reasons=(
+                "no call of the run would be made with the same bytes today: other prompts, another judgekit, or votes",
+            ),
         )
     required = run.manifest.options.evidence == "required"
     units: list[Then] = []

@@ -41,11 +41,14 @@ async def examine(
     asked = await ask(judge, asked_of, rounds=rounds, clock=clock, on_call=on_call)
     chat = next((one for one in judge.backends.values() if isinstance(one, ChatBackend)), None)
     probes = await probe(chat, judge.prompts, asked_of[0], oversized=oversized) if chat else Probes()
-    return put_together(judge, asked_of, asked, probes, rounds=rounds)
+    probed = {chat.spec.base_url: probes} if chat else {}
+    return put_together(judge, asked_of, asked, probed, rounds=rounds)
 
 
-def put_together(judge: Judge, flocks: tuple[Flock, ...], asked: Asked, probes: Probes, *, rounds: int) -> Findings:
-    """The findings from what was said and seen; in a replay nothing is said about time."""
+def put_together(
+    judge: Judge, flocks: tuple[Flock, ...], asked: Asked, probed: Mapping[str, Probes], *, rounds: int
+) -> Findings:
+    """The findings from what was said and seen, `probed` by base URL; in a replay nothing is said about time."""
     every: list[Canary] = [one for flock in flocks for one in flock.canaries]
     said = tallies.supports(asked.readings)
     steady = tallies.steadiness(every, said)
@@ -54,8 +57,8 @@ def put_together(judge: Judge, flocks: tuple[Flock, ...], asked: Asked, probes: 
     found = Findings(
         judge=judge.specs,
         said={canary: tuple(labels) for canary, labels in said.items()},
-        voices=_voices(judge, probes),
-        probes=probes,
+        voices=_voices(judge, probed),
+        probes=next(iter(probed.values()), Probes()),
         canaries=digest_of(flocks),
         templates=templates_of(judge.prompts),
         rounds=rounds,
@@ -84,13 +87,13 @@ def templates_of(prompts: Prompts) -> dict[str, str]:
     return {name: prompts.fingerprint(name) for name in (TEMPLATE, *verify.TEMPLATES)}
 
 
-def _voices(judge: Judge, probes: Probes) -> dict[str, Voice]:
+def _voices(judge: Judge, probed: Mapping[str, Probes]) -> dict[str, Voice]:
     voices = {}
     for part, spec in judge.specs.items():
         rows = [json.loads(row) for row in judge.recorded[part].values()]
         replies = [row["reply"] for row in rows if row.get("reply")]
         named = _counted(replies, "model")
-        judged = verifiable(spec.model, named, probes, base_url=spec.base_url)
+        judged = verifiable(spec.model, named, probed.get(spec.base_url, Probes()), base_url=spec.base_url)
         voices[part] = Voice(
             requested=spec.model,
             base_url=spec.base_url,
