@@ -41,7 +41,6 @@ CONTEXT_SIZE: Final = 8192
 _SCRIPT: Final = Path(__file__).with_name("serve_gguf.py")
 _PART = re.compile(r"-00001-of-(\d{5})\.gguf$")
 _LONGEST_LOAD: Final = 900.0
-_LONGEST_FAREWELL: Final = 5.0
 _TAIL: Final = 2000
 
 
@@ -232,12 +231,8 @@ def _ended(process: subprocess.Popen[bytes], stderr: IO[bytes]) -> None:
     """End a process and let go of all that belongs to it."""
     with contextlib.suppress(OSError):
         _pipe(process.stdin).close()
-    process.terminate()  # nothing of its own is left behind, so it need not be asked twice
-    try:
-        process.wait(_LONGEST_FAREWELL)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    process.kill()  # it leaves nothing behind, and an orderly end would wait for a call that is under way
+    process.wait()
     _pipe(process.stdout).close()
     stderr.close()
 
