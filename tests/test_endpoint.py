@@ -33,7 +33,8 @@ from judgekit.errors import (
     RequestTooLong,
     ServerFailed,
 )
-from judgekit.judge.endpoint import Endpoint, public_url
+from judgekit.judge.address import public_url
+from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.faults import NotServed
 
 KEY = "sk-abcdefghijklmnop"

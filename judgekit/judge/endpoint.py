@@ -6,10 +6,8 @@ All retrying of the house happens here. Opening an HTTP client imports the opena
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import random
-import re
 import threading
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -17,14 +15,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote, urlsplit
 
 from pydantic import JsonValue
 
 from judgekit.errors import (
     CallTimeout,
     ConnectionFailed,
-    InputError,
     JudgeError,
     JudgeUnreachable,
     JudgeUnusable,
@@ -32,6 +28,7 @@ from judgekit.errors import (
     ServerFailed,
 )
 from judgekit.judge import faults
+from judgekit.judge.address import public_url, secrets_of
 from judgekit.judge.limiter import Limiter, Slot
 from judgekit.judge.tokens import FIRST_REPLY, tokens_of
 from judgekit.judge.transfer import SLOWEST, Download, Upload
@@ -121,7 +118,7 @@ class Endpoint:
         self._url = base_url
         self._key = api_key or None
         self._headers = dict(headers or {})
-        self._secrets = _secrets_of(base_url, self._key, self._headers)
+        self._secrets = secrets_of(base_url, self._key, self._headers)
         self._timeout = timeout
         self._max_attempts = max_attempts
         self._max_seconds = max_seconds
@@ -408,34 +405,3 @@ def _used(reply: Mapping[str, JsonValue]) -> tuple[int, int] | None:
     said = (usage.get(name) for name in ("completion_tokens", "output_tokens"))
     counts = [next((n for n in found if type(n) is int and n > 0), 0) for found in (asked, said)]
     return (counts[0], counts[1]) if any(counts) else None
-
-
-def public_url(base_url: str) -> str:
-    """The URL as it may be shown and recorded: without user, password, query and trailing slash."""
-    try:
-        address = urlsplit(base_url)
-        is_usable = address.scheme in {"http", "https"} and address.hostname and address.port != 0
-    except ValueError:
-        is_usable = False
-    if not is_usable or not base_url.isprintable() or " " in base_url:
-        found = re.sub(r"//.*@|\?.*", "***", base_url)  # a password may hold a slash
-        raise InputError(f"the base URL must look like https://host/v1, not {faults.shown(found)!r}")
-    return address._replace(netloc=address.netloc.rpartition("@")[2], query="", fragment="").geturl().rstrip("/")
-
-
-def _secrets_of(base_url: str, key: str | None, headers: Mapping[str, str]) -> frozenset[str]:
-    for name, value in {"API key": key or "", **headers}.items():
-        if not (value.isascii() and value.isprintable()):
-            raise InputError(f"the {name} holds a line break or another character that no HTTP header can carry")
-    address = urlsplit(base_url)
-    user = f"{unquote(address.username or '')}:{unquote(address.password or '')}"
-    basic = base64.b64encode(user.encode()).decode() if "@" in address.netloc else None
-    found = {
-        key,
-        address.password,
-        basic,
-        *headers.values(),
-        *(part.partition("=")[2] for part in address.query.split("&")),
-    }
-    # shorter ones ("1", "yes") are no secrets, and masking them would spoil every message
-    return frozenset(value for value in found if value and (len(value) > 3 or value == key))  # noqa: PLR2004

@@ -15,6 +15,7 @@ from pydantic import JsonValue
 
 from judgekit.errors import InputError
 from judgekit.judge import cassette as cassettes
+from judgekit.judge.address import public_url
 from judgekit.judge.asking import Asked, Asker, Meter
 from judgekit.judge.backend import Backend
 from judgekit.judge.budget import Budget
@@ -26,7 +27,7 @@ from judgekit.judge.decisions import DecisionBackend, split_url
 from judgekit.judge.dialect import ALTERNATIVES, LOGPROBS, TOP_LOGPROBS
 from judgekit.judge.embedding import FORM as EMBEDDINGS
 from judgekit.judge.embedding import EmbeddingBackend
-from judgekit.judge.endpoint import Endpoint, public_url
+from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.forms import backend_of
 from judgekit.judge.later import Later, Postable
 from judgekit.judge.naming import names_snapshot
