@@ -33,6 +33,8 @@ def neyman_allocation(
         for size, spread in zip(nonnegative("sizes", sizes), nonnegative("sd_guess", sd_guess), strict=True)
     ]
     least = [min(min_per_stratum, size) for size in sizes]
+    if budget >= sum(sizes):
+        return tuple(sizes)
     total = sum(pull)
     drawn = [
         min(max(floor(budget * share / total) if total else 0, low), size)
