@@ -340,6 +340,16 @@ def test_where_every_form_is_refused_all_that_was_said_is_told() -> None:
     assert "no /v1/systemone" in raw
 
 
+@pytest.mark.parametrize(("form", "tried"), [(None, 3), ("systemone", 2)])
+def test_an_endpoint_that_refuses_all_of_the_first_requests_is_given_up(form: str | None, tried: int) -> None:
+    with Server(error(400, "this model does not support decisions")) as server:
+        with pytest.raises(
+            JudgeUnusable, match=r"first 3 requests were refused in every form.*does not support decisions"
+        ):
+            asked_of(backend_at(server.url, form=form), *(asking(*claims(n)) for n in (1, 2, 3, 4)))
+        assert len(server.requests) == 3 * tried
+
+
 def test_a_busy_endpoint_is_asked_again() -> None:
     true = decision_server(Truth())
     left = [error(429, "slow down", headers={"retry-after": "1"}), error(503)]

@@ -24,6 +24,8 @@ from judgekit.wire import INPUT_CUT, Answer, JudgeReply, JudgeRequest, JudgeSpec
 FORM = "decisions"
 #: A refusal with one of these may mean that this is not how the endpoint is asked.
 _NOT_SO: Final = frozenset({400, 405, 415, 422, 501})
+#: So many requests refused in every way, and none answered, mean that no other will fare better.
+_MOST_REFUSED: Final = 3
 
 
 class Way(NamedTuple):
@@ -59,6 +61,8 @@ class DecisionBackend:
         if not self._ways:
             asked = f"{form!r} at {path}" if form in FORMS else repr(form)
             raise InputError(f"no decision model is asked as {asked}; the forms are {' and '.join(FORMS)}")
+        self._is_proven = False
+        self._refused_so_far = 0
 
     @property
     def endpoint(self) -> Endpoint | None:
@@ -108,8 +112,9 @@ class DecisionBackend:
                     raise
                 refusals.append(refusal)
             else:
-                self._ways = (way,)
+                self._ways, self._is_proven = (way,), True
                 return body, reply
+        self._refused_so_far += not self._is_proven
         raise self._refused(refusals)
 
     def read(self, request: JudgeRequest, reply: JudgeReply) -> dict[str, Answer]:
@@ -142,12 +147,18 @@ class DecisionBackend:
 
     def _refused(self, refusals: list[JudgekitError]) -> JudgekitError:
         """The one error of all ways that were tried: what the endpoint said of a request that it understood, where it
-        understood one."""
+        understood one. Where it understands none of the first, it is the wrong endpoint or the wrong model."""
+        said = [refusal for refusal in refusals if not isinstance(refusal, NotServed)]
+        told = " | ".join(dict.fromkeys(map(str, said)))
+        if said and self._refused_so_far >= _MOST_REFUSED:
+            return JudgeUnusable(
+                f"the first {self._refused_so_far} requests were refused in every form, so that {self._spec.model} at "
+                f"{self._spec.base_url} is no decision model: {told}"
+            )
         if len(refusals) == 1:
             return refusals[0]
-        said = [refusal for refusal in refusals if not isinstance(refusal, NotServed)]
         if said:
-            return said[0] if len(said) == 1 else type(said[0])(" | ".join(map(str, said)))
+            return said[0] if len(said) == 1 else type(said[0])(told)
         paths = " and ".join(dict.fromkeys(way.path for way in self._ways))
         return JudgeUnusable(
             f"{self._spec.base_url} serves nothing at {paths}: check the base URL of the decision model (many end in "
