@@ -20,7 +20,7 @@ from judgekit.judge.asking import Asked
 from judgekit.records import Label
 from judgekit.wire import Choice, JudgeRequest, Option, Pair, YesNo
 
-S, U, C = "supported", "unsupported", "contradicted"
+S, U, C, P = "supported", "unsupported", "contradicted", "partially_supported"
 PREMISE = "The mill has six sails."
 OPTIONS = {"entailment": S, "neutral": U, "contradiction": C}
 NUMBERED = {"0": "contradiction", "1": "neutral", "2": "entailment"}
@@ -32,7 +32,7 @@ def request(*claims: str) -> JudgeRequest:
         Choice(
             id=f"a{n}",
             ask="Which?",
-            options=tuple(Option(value=value) for value in (C, U, "partially_supported", S)),
+            options=tuple(Option(value=value) for value in (C, U, P, S)),
             pair=Pair(hypothesis=claim, **OPTIONS),
         )
         for n, claim in enumerate(claims or ("It has six sails.",), start=1)
@@ -105,7 +105,7 @@ def test_vllm_is_sent_one_text_for_each_pair_in_the_shape_that_was_given() -> No
         (sent,) = server.requests
     assert sent.path == "/v1/classify"
     assert sent.body == {"model": "nli", "input": [f"{PREMISE}</s></s>a {{premise}} in {{hypothesis}}"]}
-    assert asked.answers["a1"].probabilities == {S: 0.7, U: 0.2, C: 0.1}
+    assert asked.answers["a1"].probabilities == {S: 0.7, U: 0.2, C: 0.1, P: 0.0}
     assert asked.calls[0].prompt_tokens == 9
 
 
@@ -133,7 +133,7 @@ def test_more_pairs_than_a_server_takes_go_out_in_several_calls() -> None:
 )
 def test_classes_are_known_by_their_names(row: dict[str, float], probabilities: dict[str, float]) -> None:
     found = told(tei(row))
-    assert found.probabilities == probabilities
+    assert found.probabilities == {**probabilities, P: 0.0}
     assert found.label == max(probabilities, key=lambda label: probabilities[label])
 
 
@@ -143,6 +143,7 @@ def test_what_classes_mean_can_be_said_and_then_counts_alone() -> None:
         S: 0.7,
         U: 0.3,
         C: 0.0,
+        P: 0.0,
     }
     with pytest.raises(JudgeUnusable, match="it is not known what neutral mean"):
         told(tei({"entailment": 0.5, "neutral": 0.5}), decider_labels={"entailment": "entailment"})
@@ -151,7 +152,10 @@ def test_what_classes_mean_can_be_said_and_then_counts_alone() -> None:
 @pytest.mark.parametrize("score", [0.8, 0.2])
 def test_a_checker_with_one_class_tells_the_rest_by_it(score: float) -> None:
     found = told(tei({"LABEL_0": score}), decider_labels={"LABEL_0": "entailment"})
-    assert (found.label, found.probabilities) == (S if score > 0.5 else U, {S: score, U: round(1 - score, 6), C: 0.0})
+    assert (found.label, found.probabilities) == (
+        S if score > 0.5 else U,
+        {S: score, U: round(1 - score, 6), C: 0.0, P: 0.0},
+    )
 
 
 def test_nameless_classes_are_refused_until_somebody_says_what_they_mean() -> None:

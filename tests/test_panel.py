@@ -72,6 +72,7 @@ def saying(label: str, name: str) -> Scripted:
         ([S, S, U, P], "no_majority"),
         ([S, S, U, U, P], "tie"),
         (["timeout", "no_json", "timeout"], "missing_votes"),
+        (["timeout", "timeout"], "timeout"),
         ([S, S, S, U, "no_json"], S),
         ([S, S, S, U, "no_json", "timeout"], "missing_votes"),
     ],

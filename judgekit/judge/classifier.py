@@ -18,7 +18,19 @@ from judgekit.errors import CassetteMiss, InputError, JudgeUnusable
 from judgekit.judge.backend import Body
 from judgekit.judge.endpoint import Endpoint
 from judgekit.prompts import Prompts
-from judgekit.wire import Answer, Choice, JudgeReply, JudgeRequest, JudgeSpec, Pair, Relation, canonical
+from judgekit.wire import (
+    Answer,
+    Choice,
+    JudgeReply,
+    JudgeRequest,
+    JudgeSpec,
+    Pair,
+    Question,
+    Relation,
+    Texts,
+    Vector,
+    canonical,
+)
 
 RELATIONS: Final[tuple[Relation, ...]] = ("entailment", "neutral", "contradiction")
 
@@ -146,18 +158,20 @@ class ClassifierBackend:
     def read(self, request: JudgeRequest, reply: JudgeReply) -> dict[str, Answer]:
         rows: list[dict[str, float]] = json.loads(reply.text or "[]")
         asked = zip(request.questions, _pairs(request), rows, strict=False)
-        return {question.id: self._answer(question.id, pair, row) for question, pair, row in asked}
+        return {question.id: self._answer(question, pair, row) for question, pair, row in asked}
 
-    def _answer(self, question_id: str, pair: Pair, row: Mapping[str, float]) -> Answer:
+    def _answer(self, question: Question, pair: Pair, row: Mapping[str, float]) -> Answer:
         chances = dict.fromkeys(RELATIONS, 0.0)
         for name, chance in row.items():
             if (relation := self._means(name)) is not None:
                 chances[relation] += chance
         if len(row) == 1:  # one class only: what is not it is nothing that could be told
             chances["neutral" if chances["entailment"] else "entailment"] += 1 - sum(chances.values())
-        told = {pair.options[relation]: round(chances[relation], 6) for relation in RELATIONS}
-        likeliest = max(told, key=lambda option: told[option])
-        return Answer(id=question_id, label=likeliest, probabilities=told)
+        likeliest = max(RELATIONS, key=lambda relation: chances[relation])
+        options = () if isinstance(question, Texts | Vector) else question.options
+        told = dict.fromkeys((option.value for option in options), 0.0)
+        told |= {pair.options[relation]: round(chances[relation], 6) for relation in RELATIONS}
+        return Answer(id=question.id, label=pair.options[likeliest], probabilities=told)
 
     async def close(self) -> None:
         if self._endpoint is not None:

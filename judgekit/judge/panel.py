@@ -3,7 +3,8 @@ all votes that were asked for is the answer.
 
 A majority is more than half of the votes asked for, so that one that is missing can never have turned it. Without one
 the answer is none: `tie` when the labels that lead have equally many votes, `missing_votes` when those that are missing
-could have made a majority, `no_majority` else. Who voted what is kept in any case.
+could have made a majority, `no_majority` else; where all are missing for one cause, it is that cause. Who voted what is
+kept in any case.
 """
 
 from __future__ import annotations
@@ -90,6 +91,8 @@ def counted(question: Question, said: Mapping[tuple[str, int], Answer]) -> Answe
     tally = Counter(vote.label for vote in votes if vote.label is not None)
     leaders = tally.most_common()
     cause = _undecided(leaders, asked=len(votes))
+    if not tally and len(causes := {vote.cause for vote in votes}) == 1:
+        (cause,) = causes
     if cause is not None:
         raw = next((one.raw for one in said.values() if one.raw), None)
         return Answer(id=question.id, cause=cause, raw=raw, votes=votes, calls=calls)
