@@ -24,6 +24,7 @@ from judgekit.stats.intervals import wilson
 _FIXED = "\x1ffixed"
 
 Answer = Callable[[Checked], float | None]
+Weigh = Callable[[Share, float], float]
 
 
 class Estimate(Record):
@@ -99,9 +100,6 @@ def corrected_score(share: Share, raw: MetricSummary, *, conf: float = CONFIDENC
     )
 
 
-Weigh = Callable[[Share, float], float]
-
-
 def _macro(share: Share, whole: float) -> float:
     """What one count weighs in the mean over samples, in a sample that divides by `whole`."""
     return 1 / (share.rows * whole)
@@ -117,8 +115,9 @@ def _estimate(
     share: Share, weigh: Weigh, raw: tuple[float | None, Interval], *, unanswered: bool, conf: float
 ) -> Estimate:
     found = _total(share, weigh, share.human, conf=conf)
-    bounds = [_total(share, weigh, _answered(share, end), conf=conf).estimate for end in (0.0, 1.0)]
-    low, high = (None if bound is None or not unanswered else _clipped(bound) for bound in bounds)
+    ends = (0.0, 1.0) if unanswered else ()
+    bounds = [_total(share, weigh, _answered(share, end), conf=conf).estimate for end in ends]
+    clipped = [_clipped(bound) for bound in bounds if bound is not None]
     wide = _wide(found, raw[1], conf=conf)
     return Estimate(
         raw=raw[0],
@@ -130,8 +129,8 @@ def _estimate(
         n_eff=found.n_eff,
         wide_low=wide.lo if wide else None,
         wide_high=wide.hi if wide else None,
-        lowest=low,
-        highest=high,
+        lowest=min(clipped, default=None),
+        highest=max(clipped, default=None),
         more=None if found.estimate is None else labels_to_halve(_spreads(share, weigh)),
         reason=found.reason,
     )

@@ -26,6 +26,7 @@ class Disagreement(Record):
     human: str
     stands_for: float
     support: float | None = None
+    probabilities: dict[str, float] | None = None
     evidence: tuple[Evidence, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -239,6 +239,7 @@ def _disagreement(
         human=" and ".join(words) or ("supported" if is_supported(check) else "not_supported"),
         stands_for=weights[check.stratum],
         support=check.support,
+        probabilities=verdict.probabilities if verdict else None,
         evidence=verdict.evidence if verdict else (),
         notes=tuple(label.note for label in said if label.note),
     )
