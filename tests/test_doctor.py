@@ -15,7 +15,7 @@ from misbehaving import Reply, Request, Server, chat, error
 from rich.console import Console
 from scripts import ScriptedJudge, Truth, judge_that, over_http
 
-from judgekit import Judge, JudgeStop
+from judgekit import Judge, JudgeStop, Scripted
 from judgekit.cli import cli
 from judgekit.doctor import Findings, canaries, examine, tallies
 from judgekit.doctor.findings import Accuracy, Call, Probes, Reading
@@ -400,3 +400,19 @@ def test_what_one_endpoint_shows_is_not_held_against_another() -> None:
         "n": True,
         "o": True,
     }
+
+
+def test_a_model_that_only_splits_texts_is_asked_once_to_find_out_how_before_it_is_probed() -> None:
+    def plain_only(request: Request) -> Reply:
+        if "response_format" in request.body:
+            return error(400, "response_format is not supported", param="response_format")
+        return chat("{}", model=request.body["model"], logprobs={"content": [{"token": "{", "logprob": -0.1}]})
+
+    with Server(plain_only) as server:
+        decider = Scripted(lambda request: Truth(labels=KNOWN).answer(request))
+        judge = Judge("m-2026-01-05", base_url=server.url, decider=decider)
+        found = examined(judge, rounds=1, oversized=False)
+    assert found.probes.logprobs == "yes"
+    assert found.voices["extractor"].dialect["format"] == "text"
+    assert found.voices["extractor"].why == "it was asked nothing"
+    assert found.accuracy["all"].balanced == 1.0

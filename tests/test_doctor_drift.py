@@ -15,6 +15,8 @@ from judgekit.cli import cli
 from judgekit.doctor import canaries
 from judgekit.doctor.comparing import Then, compared, differences
 from judgekit.doctor.drift import KEPT
+from judgekit.judge.panel import VOTES
+from judgekit.judge.readout import readout_spec
 from judgekit.wire import JudgeSpec
 
 EVERY = [canary for flock in canaries() for canary in flock.canaries]
@@ -173,6 +175,42 @@ def test_an_endpoint_that_cannot_be_asked_could_not_be_checked(kept) -> None:
     assert done.return_value == 3
     assert "Could not check" in done.stdout
     assert "HTTP 401" in done.stdout
+
+
+def _readout(judge: dict[str, Any]) -> dict[str, Any]:
+    spec = readout_spec(JudgeSpec.model_validate(judge["extractor"]))
+    return {**judge, "decider": spec.model_dump(mode="json")}
+
+
+def _votes(judge: dict[str, Any]) -> dict[str, Any]:
+    return {"extractor": {**judge["extractor"], "settings": {VOTES: 2}}}
+
+
+@pytest.mark.parametrize("changed", [_readout, _votes])
+@pytest.mark.filterwarnings("ignore:repeated votes")
+def test_a_judge_of_another_kind_is_asked_as_its_pin_tells(kept, changed) -> None:
+    model, server, out = kept
+    found = json.loads(out.read_text())
+    out.write_text(json.dumps({**found, "judge": changed(found["judge"])}))
+    model.fails = True
+    done = command("doctor", "--against", out, "--json")
+    assert json.loads(done.stdout)["outcome"] == "could not check"  # it is configured alike, and was asked
+    assert server.requests
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda judge: {"extractor": {**judge["extractor"], "base_url": "local:"}},
+        lambda judge: {**judge, "decider 2": judge["extractor"]},
+        lambda judge: {"decider": {**judge["extractor"], "form": "decisions"}},
+    ],
+)
+def test_a_judge_that_its_pin_cannot_tell_is_to_be_given_again(kept, changed) -> None:
+    _, _, out = kept
+    found = json.loads(out.read_text())
+    out.write_text(json.dumps({**found, "judge": changed(found["judge"])}))
+    assert "give it again with --judge" in str(command("doctor", "--against", out).exception)
 
 
 def test_other_canaries_or_prompts_than_then_cannot_be_compared(kept, tmp_path: Path) -> None:

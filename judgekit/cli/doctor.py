@@ -18,6 +18,7 @@ from judgekit.judge import Judge
 from judgekit.judge.chat import FORM as CHAT
 from judgekit.judge.judge import DEFAULT_PARAMS
 from judgekit.judge.local import SCHEME as LOCAL
+from judgekit.judge.panel import VOTES
 from judgekit.judge.readout import FORM as READOUT
 from judgekit.wire import JudgeSpec
 
@@ -107,7 +108,8 @@ def _options(pinned: Mapping[str, JudgeSpec], options: dict[str, Any]) -> dict[s
     if options["decider"] or options["cassette"] or given("model", options["model"]):
         return options
     decides = decider.form if decider else None
-    if judge is None or judge.form != CHAT or judge.base_url == LOCAL or decides not in (None, READOUT):
+    several = pinned.keys() - {"extractor", "decider", "embedder"}
+    if several or judge is None or judge.form != CHAT or judge.base_url == LOCAL or decides not in (None, READOUT):
         raise InputError("the judge of then cannot be told from its pin alone; give it again with --judge")
     params = {**dict.fromkeys(DEFAULT_PARAMS), **judge.params}
     return {
@@ -115,6 +117,7 @@ def _options(pinned: Mapping[str, JudgeSpec], options: dict[str, Any]) -> dict[s
         "model": judge.model,
         "base_url": given("base_url", options["base_url"]) or judge.base_url,
         "readout": decides == READOUT,
+        "votes": (decider or judge).settings.get(VOTES, 1),
         "params": [f"{name}={json.dumps(value)}" for name, value in params.items() if value is not None],
         "unset": [name for name, value in params.items() if value is None],
     }

@@ -13,7 +13,7 @@ from judgekit.doctor.canaries import Canary, Flock, canaries, digest_of
 from judgekit.doctor.findings import Findings, Probes, Voice
 from judgekit.doctor.fitness import fitness
 from judgekit.doctor.identity import verifiable
-from judgekit.doctor.probing import probe
+from judgekit.doctor.probing import acquaint, probe
 from judgekit.judge import Judge
 from judgekit.judge.chat import ChatBackend
 from judgekit.judge.layout import TEMPLATE
@@ -40,6 +40,8 @@ async def examine(
         judge.record()
     asked = await ask(judge, asked_of, rounds=rounds, clock=clock, on_call=on_call)
     chat = next((one for one in judge.backends.values() if isinstance(one, ChatBackend)), None)
+    if chat and not any(judge.recorded[part] for part, one in judge.backends.items() if one is chat):
+        await acquaint(chat, judge.prompts, asked_of[0])
     probes = await probe(chat, judge.prompts, asked_of[0], oversized=oversized) if chat else Probes()
     probed = {chat.spec.base_url: probes} if chat else {}
     return put_together(judge, asked_of, asked, probed, rounds=rounds)

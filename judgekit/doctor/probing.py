@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
+from judgekit.doctor.asking import request_of
 from judgekit.doctor.canaries import Flock
 from judgekit.doctor.findings import Logprobs, Nonsense, Oversized, Probes
-from judgekit.errors import JudgeError, JudgeStop, RequestRefused, RequestTooLong
+from judgekit.errors import InputError, JudgeError, JudgeStop, RequestRefused, RequestTooLong
 from judgekit.judge.backend import Body
 from judgekit.judge.chat import PATH, ChatBackend
 from judgekit.judge.endpoint import Endpoint
@@ -30,6 +32,12 @@ class _Heard(NamedTuple):
 
     reply: dict[str, Any] | None
     error: JudgeError | JudgeStop | None = None
+
+
+async def acquaint(backend: ChatBackend, prompts: Prompts, flock: Flock) -> None:
+    """Ask once, so that the backend finds out how its endpoint wants to be asked; the canaries went to another part."""
+    with suppress(JudgeError, JudgeStop, InputError):
+        await backend.send(request_of(prompts, flock))
 
 
 async def probe(backend: ChatBackend, prompts: Prompts, flock: Flock, *, oversized: bool = True) -> Probes:
