@@ -4,7 +4,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from judgekit.api import ajudge_log, ascore, ascore_all, judge_log, load_run, score, score_all
+    from judgekit.api import (
+        aestimate_log,
+        ajudge_log,
+        ascore,
+        ascore_all,
+        estimate_log,
+        judge_log,
+        load_run,
+        score,
+        score_all,
+    )
     from judgekit.errors import InputError, JudgeDrift, JudgeError, JudgekitError, JudgeStop
     from judgekit.judge import Budget, Judge
     from judgekit.judge.scripted import Scripted
@@ -36,9 +46,11 @@ __all__ = [
     "Scripted",
     "Summary",
     "Verdict",
+    "aestimate_log",
     "ajudge_log",
     "ascore",
     "ascore_all",
+    "estimate_log",
     "judge_log",
     "load_run",
     "score",
@@ -47,7 +59,17 @@ __all__ = [
 
 # Where each public name lives; loaded when it is first used, so that importing judgekit costs next to nothing.
 _HOMES = {
-    "api": ("ajudge_log", "ascore", "ascore_all", "judge_log", "load_run", "score", "score_all"),
+    "api": (
+        "aestimate_log",
+        "ajudge_log",
+        "ascore",
+        "ascore_all",
+        "estimate_log",
+        "judge_log",
+        "load_run",
+        "score",
+        "score_all",
+    ),
     "errors": ("InputError", "JudgeDrift", "JudgeError", "JudgeStop", "JudgekitError"),
     "judge": ("Budget", "Judge"),
     "judge.scripted": ("Scripted",),

@@ -12,6 +12,7 @@ from typing import Any
 
 from judgekit import batch
 from judgekit.errors import InputError
+from judgekit.estimate import Estimate, estimate
 from judgekit.formats.native import Bad, sample_of
 from judgekit.judge import Judge
 from judgekit.loop import synchronous, wait
@@ -118,6 +119,37 @@ async def ajudge_log(
 
 
 judge_log = synchronous(ajudge_log)
+
+
+async def aestimate_log(
+    log: str | Path | Sequence[str | Path],
+    *,
+    out: str | Path,
+    judge: Judge,
+    metrics: Chosen = REFERENCE_FREE,
+    options: Options = Options(),  # noqa: B008  a frozen record
+    mapping: Mapping[str, str] | None = None,
+    skip_bad_rows: bool = False,
+) -> Estimate:
+    """What the same call of `ajudge_log` would take: calls, tokens and money, by metric and together.
+
+    Nothing is sent or written; what is kept in the cache of `out`, or of the judge, is free. Raises LogError for a log
+    with bad rows.
+    """
+    logs = [log] if isinstance(log, str | Path) else list(log)
+    job = batch.Job(
+        logs=[Path(path) for path in logs],
+        out=Path(out),
+        judge=judge,
+        metrics=metrics_of(metrics),
+        options=options,
+        mapping=mapping,
+        skip_bad_rows=skip_bad_rows,
+    )
+    return await estimate(job)
+
+
+estimate_log = synchronous(aestimate_log)
 
 
 def load_run(folder: str | Path) -> Run:

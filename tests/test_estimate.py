@@ -138,6 +138,12 @@ def test_a_judge_that_writes_one_token_or_none_is_taken_for_what_it_is(log: Path
     assert read_out.completion_tokens == 12 < written.completion_tokens
 
 
+def test_the_same_from_python(log: Path, tmp_path: Path) -> None:
+    found = jk.estimate_log(log, out=tmp_path / "run", judge=nobody(), metrics="faithfulness")
+    assert found == estimated(log, tmp_path / "run", nobody(), "faithfulness")
+    assert (found.rows, found.together.calls, found.metrics["faithfulness"].usage) == (6, 12, found.together)
+
+
 def test_every_vote_of_a_panel_is_a_call(log: Path, tmp_path: Path) -> None:
     judge = nobody(panel=["another"], votes=3, params={"temperature": 1})
     found = estimated(log, tmp_path / "run", judge, "faithfulness").by_task
