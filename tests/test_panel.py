@@ -319,6 +319,8 @@ def test_a_run_is_pinned_to_its_members_and_votes_and_goes_on_only_with_them(tmp
     }
     assert len({whole.manifest.metrics["faithfulness"].pin, *pins.values()}) == 4
     assert len(run("whole", panel("a", "b", votes=3))) == 1
+    shown = CliRunner().invoke(cli, ["report", str(tmp_path / "whole")], terminal_width=120).stdout
+    assert "a @ scripted:, 3 votes" in shown
     for other in (panel("a", "b"), panel("a", "b", "c", votes=3)):
         with pytest.raises(NotARun):
             run("whole", other)

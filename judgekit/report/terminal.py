@@ -105,12 +105,16 @@ def _part(part: str, run: Manifest) -> str:
 
 
 def _judge(spec: JsonValue) -> str:
-    """Who answered, where; the name asked for too, when the endpoint resolved it to another."""
+    """Who answered, where, and how often each time it was asked; the name asked for too, when the endpoint resolved it
+    to another."""
     if not isinstance(spec, Mapping):
         return one_line(str(spec))
     asked, answered = str(spec.get("model") or ""), str(spec.get("resolved") or spec.get("model") or "")
     alias = f" (asked for as {asked})" if asked != answered else ""
-    return one_line(f"{answered} @ {spec.get('base_url') or 'no endpoint'}{alias}")
+    settings = spec.get("settings")
+    votes = settings.get("votes") if isinstance(settings, Mapping) else None
+    times = f", {votes} votes" if votes else ""
+    return one_line(f"{answered} @ {spec.get('base_url') or 'no endpoint'}{alias}{times}")
 
 
 # --- metrics -----------------------------------------------------------------------------------
