@@ -398,9 +398,12 @@ def test_worst_picks_the_rows_that_the_report_shows_first(tmp_path):
         label = Label.SUPPORTED if value else Label.UNSUPPORTED
         return a_result(row_id, label=label).having(scores=(Score.share("faithfulness", [value]),))
 
-    rows = [scored(f"q{at}", float(at > 2)) for at in range(60)]
-    run = a_run(tmp_path / "run", *rows, metrics=("faithfulness",))
-    drawn = command("draw", run.folder, "-n", 10, "-o", tmp_path / "s.csv", "--inspect", "worst", "--seed", 3)
-    assert "of 60 units drawn" in drawn.output, drawn.exception
+    nothing_judged = scored("q9", 0.0)
+    nothing_judged = nothing_judged.having(case=nothing_judged.case.having(verdicts=()))
+    rows = [nothing_judged, *(scored(f"q{at}", float(at > 12)) for at in range(10, 70))]
+    run = a_run(tmp_path / "run", *rows, metrics=("faithfulness", "citation_support"))
+    more = ("--metric", "faithfulness", "--inspect", "worst", "--seed", 3)
+    drawn = command("draw", run.folder, "-n", 10, "-o", tmp_path / "s.csv", *more)
+    assert "10 of 60 units drawn" in drawn.output, drawn.exception
     (name,) = (path.name.partition(".")[0] for path in (run.folder / "spotcheck").glob("*.key.jsonl"))
-    assert {line.sample_id for line in key_of(run, name)} >= {"q0", "q1", "q2"}
+    assert {line.sample_id for line in key_of(run, name)} >= {"q10", "q11", "q12"}

@@ -80,7 +80,7 @@ def draw(
         kind=kind,
         metrics=metrics,
         visible=visible,
-        inspect=_named(run, inspect),
+        inspect=_named(run, inspect, metrics=metrics, kind=kind),
         reviewers=reviewers,
         overlap=overlap,
         only=only,
@@ -100,14 +100,18 @@ def draw(
         click.echo(f"  {'visible' if visible else 'blind'} sheet of {units}: {name}")
 
 
-def _named(run: Run, inspect: tuple[str, ...]) -> tuple[str, ...]:
-    """The ids to inspect, with `worst` as the rows that the report shows first."""
+def _named(run: Run, inspect: tuple[str, ...], *, metrics: tuple[str, ...], kind: Kind) -> tuple[str, ...]:
+    """The ids to inspect; `worst` are the rows that the report shows first, of those that hold something to label."""
     if _WORST not in inspect:
         return inspect
     from judgekit.report import worst_rows  # noqa: PLC0415 - it needs rich
+    from judgekit.sampling import answers_of, checks_of  # noqa: PLC0415 - only this option needs it
 
-    worst = [result.id for result in worst_rows(run, run.metrics, _WORST_ROWS) if result.verdicts]
-    return (*(one for one in inspect if one != _WORST), *worst)
+    chosen = [metric for metric in run.metrics if metric.name in metrics or not metrics]
+    population = answers_of(run, run.metrics) if kind == "sample" else checks_of(run, chosen)
+    rows = {candidate.unit.sample_id for candidate in population.candidates}
+    worst = worst_rows((result for result in run if result.id in rows), chosen, _WORST_ROWS)
+    return (*(one for one in inspect if one != _WORST), *(result.id for result in worst))
 
 
 @spotcheck.command("import")
