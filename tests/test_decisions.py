@@ -852,6 +852,10 @@ def test_a_recording_replays_to_the_same_bytes_without_a_network(form: str, log:
         (["--decider", MODEL], "needs the endpoint that serves it: --decider-url URL"),
         (["--decider-form", "systemone"], "no judge given"),
         (
+            ["--judge", "m", "--base-url", "http://127.0.0.1:1/v1", "--decider-url", "http://127.0.0.1:2/v1"],
+            "decider_url given without the decider it belongs to",
+        ),
+        (
             ["--decider", MODEL, "--decider-url", "http://127.0.0.1:1/v1", "--decider-key-env", "NOT_THERE"],
             "--decider-key-env: the environment variable NOT_THERE is not set",
         ),

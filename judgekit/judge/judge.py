@@ -123,6 +123,14 @@ def _decider_url(model: str, url: str | None) -> str:
     return url
 
 
+def _belong_to_a_name(**given: str | None) -> None:
+    """Raise InputError for what says how a decider is asked where none is named."""
+    if told := [name for name, value in given.items() if value is not None]:
+        raise InputError(
+            f"{', '.join(told)} given without the decider it belongs to: decider='MODEL' (--decider MODEL)"
+        )
+
+
 def _endpoint_of_decider(
     url: str, *, key: str | None, beside: Endpoint | None, opened: Callable[..., Endpoint]
 ) -> Endpoint:
@@ -285,6 +293,8 @@ class Judge:
             decider = _deciding(
                 decider, at, self.prompts, form=decider_form, path=path, labels=decider_labels, pair=decider_pair
             )
+        else:
+            _belong_to_a_name(decider_url=decider_url, decider_form=decider_form, decider_key=decider_key)
         model, decider = _parted(model, decider)
         self._has_cache = cache is not None
         self._store = Store(Path(cache) if cache is not None else None, on_message=_warn)
