@@ -424,3 +424,18 @@ def test_text_of_people_cannot_steer_the_terminal(tmp_path):
     assert "note: [bold]" in shown
     assert "\x1b" not in shown
     assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_a_run_rescored_with_a_threshold_is_corrected_by_the_labels_of_the_first(tmp_path):
+    """No verdict reaches .95, so the judge then finds nothing supported; what people found stays what it was."""
+    run = a_run(tmp_path, form="probabilities")
+    reviewed(run)
+    strict = tmp_path / "strict"
+    done = judgekit(
+        "rescore", run.folder, "--metrics", "faithfulness", "--set", "faithfulness.min_probability=0.95", "-o", strict
+    )
+    assert done.code == 0, done.err
+    (before,), (after,) = report(run)["scores"], report(Run(strict), "--labels-from", run.folder)["scores"]
+    assert after["micro"]["raw"] == 0
+    assert after["micro"]["value"] == pytest.approx(before["micro"]["value"])
+    assert after["macro"]["low"] <= true_means(run)[0] <= after["macro"]["high"]
