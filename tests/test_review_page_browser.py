@@ -473,10 +473,6 @@ def test_on_a_phone_the_verdicts_lie_under_the_thumb_and_nothing_scrolls_sideway
             assert min(box["width"], box["height"]) >= 44, name
             assert 844 * 2 / 3 < box["y"] <= box["y"] + box["height"] <= 844, name
         assert there.page.evaluate("document.documentElement.scrollWidth") == 390
-        note = there.page.get_by_role("textbox", name="Note")
-        note.focus()
-        footer = there.page.locator(".bottom").bounding_box()
-        assert note.bounding_box()["y"] + note.bounding_box()["height"] <= footer["y"]
         there.page.get_by_role("button", name="Menu").click()
         assert there.page.get_by_role("button", name="Load a downloaded file").is_visible()
         there.page.get_by_role("button", name="Not supported", exact=True).tap()
