@@ -46,7 +46,7 @@ class Simulated(NamedTuple):
 
 
 def simulated(seed: int, *, rows: int, rate: float, sens: float, spec: float, labels: int) -> Simulated:
-    rng = random.Random(seed)  # noqa: S311  simulation
+    rng = random.Random(seed)
     sizes = [rng.randint(1, 9) for _ in range(rows)]
     facts = [[rng.random() < rate + 0.03 * (5 - size) for _ in range(size)] for size in sizes]
     said = [[rng.random() < sens if fact else rng.random() >= spec for fact in row] for row in facts]

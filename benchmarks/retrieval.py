@@ -23,7 +23,7 @@ BARS = {10: 1.0, 100: 2.0}
 
 def data(queries: int, docs: int) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, int]]]:
     """Runs of distinct scores, in no order, and graded labels: a third of the retrieved judged, and some missed."""
-    rng = random.Random(7)  # noqa: S311  numbers to count with
+    rng = random.Random(7)
     runs, qrels = {}, {}
     for number in range(queries):
         ids = [f"d{rng.randrange(10**7)}-{place}" for place in range(docs)]

@@ -64,7 +64,9 @@ class Prompts:
             lstrip_blocks=True,
             keep_trailing_newline=False,
             finalize=_only_quoted,
+            auto_reload=False,  # what a run rests on is what it began with
         )
+        self._constant: dict[tuple[str, str], Quoted] = {}
         self._environment.filters["quote"] = quote
 
     def names(self) -> list[str]:
@@ -105,7 +107,15 @@ class Prompts:
         return [other.removesuffix(".j2") for other in included if other]
 
     def render(self, name: str, block: str, /, **values: object) -> Quoted:
-        """One block of a template, stripped. Raises PromptError for a missing block or a faulty template."""
+        """One block of a template, stripped; a block without values is rendered once. Raises PromptError for a missing
+        block or a faulty template."""
+        if values:
+            return self._rendered(name, block, values)
+        if (name, block) not in self._constant:
+            self._constant[name, block] = self._rendered(name, block, values)
+        return self._constant[name, block]
+
+    def _rendered(self, name: str, block: str, values: dict[str, object]) -> Quoted:
         template = self._template(name)
         if block not in template.blocks:
             raise PromptError(f"prompts/{name}.j2 has no block {block!r}")

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from judgekit.errors import ConnectionFailed, JudgeDrift, JudgeError, JudgeStop, JudgeUnreachable, RequestTooLong
 from judgekit.judge.backend import Backend, Body
@@ -63,8 +63,24 @@ class Meter:
 
 _ENDING = "the run was stopped before this was sent"
 
-_Flight: TypeAlias = "asyncio.Task[tuple[str, JudgeReply]]"
-_Asking: TypeAlias = tuple[JudgeRequest, int]
+
+class _Place(NamedTuple):
+    """A request as it would be sent now, and the key under which the reply to it is kept."""
+
+    who: JudgeSpec | None
+    body: Body
+    key: str
+
+
+class _Got(NamedTuple):
+    """A reply, the key it is kept under, and what it answers where that was read already."""
+
+    key: str
+    reply: JudgeReply
+    answers: Mapping[str, Answer] | None = None
+
+
+_Flight: TypeAlias = "asyncio.Task[_Got]"
 
 
 class _Loopwise:
@@ -74,7 +90,7 @@ class _Loopwise:
     def __init__(self) -> None:
         self.is_ending = False
         self.first = asyncio.Lock()
-        self.flights: dict[_Asking, _Flight] = {}
+        self.flights: dict[str, _Flight] = {}
 
 
 class Asker:
@@ -99,6 +115,7 @@ class Asker:
         self._loops: dict[asyncio.AbstractEventLoop, _Loopwise] = {}
         self._lock = threading.Lock()
         self._opened = False
+        self._written_down: tuple[str | None, Mapping[str, JsonValue]] | None = None
         self._stops = 0
         self._stop: JudgeStop | None = None
 
@@ -123,7 +140,7 @@ class Asker:
 
     def use_store(self, store: Store) -> None:
         """Keep replies there from now on."""
-        self._store, self._opened = store, False
+        self._store, self._opened, self._written_down = store, False, None
 
     async def ask(self, request: JudgeRequest, *, repeat: int = 0) -> Asked:
         """Answers to all questions, each valid or with the cause of its failure. What is more than one call of this
@@ -160,7 +177,7 @@ class Asker:
 
     async def _once(self, request: JudgeRequest, repeat: int) -> tuple[dict[str, Answer], list[Call], bool]:
         try:
-            key, reply = await self._reply(request, repeat)
+            key, reply, known = await self._reply(request, repeat)
         except RequestTooLong:
             raise
         except JudgeError as error:
@@ -169,7 +186,7 @@ class Asker:
             return failed, [], False
         if reply.finish == INPUT_CUT:
             raise RequestTooLong(f"{self.backend.spec.model} answered on a part of the input only, by its own account")
-        read = self.backend.read(request, reply)
+        read = self.backend.read(request, reply) if known is None else known
         answers = {
             i: read.get(i, Answer(id=i, cause="missing")).model_copy(update={"calls": (key,)}) for i in request.ids
         }
@@ -178,29 +195,33 @@ class Asker:
 
     # --- one call, from the store or from the judge ---------------------------------------------
 
-    async def _reply(self, request: JudgeRequest, repeat: int) -> tuple[str, JudgeReply]:
+    async def _reply(self, request: JudgeRequest, repeat: int) -> _Got:
         self._open()
-        if self._who is not None and not self._is_doubted:
-            key = self._key(self.backend.prepare(request), repeat)
-            stored = self._stored(key, request, repeat)
+        place = self._place(request, repeat)
+        if self._is_known:
+            stored = self._stored(place, request, repeat)
             if stored is not None:
                 self.meter.reused += 1
-                return key, stored
+                return _Got(place.key, stored)
         flights = self._here().flights
-        asking = (request, repeat)
-        flight = flights.get(asking)
+        flight = flights.get(place.key)
         if flight is None:
-            flight = asyncio.ensure_future(self._fetch(request, repeat))
-            flights[asking] = flight
-            flight.add_done_callback(lambda done: _landed(flights, asking, done))
+            flight = asyncio.ensure_future(self._fetch(request, repeat, place))
+            flights[place.key] = flight
+            flight.add_done_callback(lambda done: _landed(flights, place.key, done))
         else:
             self.meter.reused += 1
         # Shielded: whoever gives up waiting must not take a paid call away from the others, or from the store.
         return await asyncio.shield(flight)
 
-    async def _fetch(self, request: JudgeRequest, repeat: int) -> tuple[str, JudgeReply]:
-        if self._who is not None and not self._is_doubted:
-            return await self._sent(request, repeat)
+    @property
+    def _is_known(self) -> bool:
+        """True when it is known, beyond doubt, whose replies are served and kept."""
+        return self._who is not None and not self._is_doubted
+
+    async def _fetch(self, request: JudgeRequest, repeat: int, place: _Place) -> _Got:
+        if self._is_known:
+            return await self._sent(request, repeat, place)
         stops = self._stops
         async with self._here().first:  # who answers is learned from the first call, which goes alone
             if self._stop is not None and self._stops > stops:  # nor can any other that waited for it succeed
@@ -208,11 +229,11 @@ class Asker:
             if self._is_doubted:
                 await self._confirm(request, repeat)
             elif self._who is None:
-                return await self._sent(request, repeat)
+                return await self._sent(request, repeat, place)
         # How the endpoint wants to be asked is known only now, and with it what another loop may have stored.
-        key = self._key(self.backend.prepare(request), repeat)
-        stored = self._stored(key, request, repeat)
-        return (key, stored) if stored is not None else await self._sent(request, repeat)
+        place = self._place(request, repeat)
+        stored = self._stored(place, request, repeat)
+        return _Got(place.key, stored) if stored is not None else await self._sent(request, repeat, place)
 
     async def _confirm(self, request: JudgeRequest, repeat: int) -> None:
         """Find out who answers now. What the same judge said earlier stands; where nobody can be reached, so does all
@@ -220,10 +241,10 @@ class Asker:
         known = self._who
         if known is None:
             raise RuntimeError("only who is remembered can be doubted")
-        key = self._key(self.backend.prepare(request), repeat)
-        kept = self._store.get(key) or ""
+        place = self._place(request, repeat)
+        kept = self._store.get(place.key) or ""
         try:
-            await self._sent(request, repeat)
+            await self._sent(request, repeat, place)
         except (JudgeUnreachable, ConnectionFailed) as error:
             if not _is_ok(kept):
                 raise
@@ -233,17 +254,17 @@ class Asker:
             now = self._who.resolved if self._who is not None else None
             _tell(f"{known.base_url} answers as {now!r} now; the kept replies of {known.resolved!r} are not used")
         elif _is_ok(kept):
-            self._store.put(key, kept)
+            self._store.put(place.key, kept)
 
-    async def _sent(self, request: JudgeRequest, repeat: int) -> tuple[str, JudgeReply]:
+    async def _sent(self, request: JudgeRequest, repeat: int, place: _Place) -> _Got:
         try:
-            body, reply = await self._sent_or_brought(request, repeat)
+            body, reply = await self._sent_or_brought(request, place)
         except JudgeStop as stop:
             self._stops, self._stop = self._stops + 1, stop
             raise
         except JudgeError as error:
-            if self._who is not None and not self._is_doubted:
-                self._keep_failure(request, error, repeat)
+            if self._is_known:
+                self._keep_failure(request, error, self._place(request, repeat, place))
             raise
         self.meter.sent += 1
         self.meter.prompt_tokens += reply.prompt_tokens
@@ -251,17 +272,21 @@ class Asker:
         if reply.fingerprint:
             self.meter.fingerprints.add(reply.fingerprint)
         self._recognise(reply.model)
+        answers = self.backend.read(request, reply)
         ok = reply.finish == INPUT_CUT  # a fact that the next run need not find out again
-        ok = ok or any(answer.is_answered for answer in self.backend.read(request, reply).values())
-        return self._keep(request, body, reply, repeat, ok=ok), reply
+        ok = ok or any(answer.is_answered for answer in answers.values())
+        place = self._place(request, repeat, place)  # not `body`: it may be adapted for this request only
+        self._put(
+            place.key, {"task": request.task, "request": dict(body), "reply": reply.model_dump(mode="json"), "ok": ok}
+        )
+        return _Got(place.key, reply, answers)
 
-    async def _sent_or_brought(self, request: JudgeRequest, repeat: int) -> tuple[Body, JudgeReply]:
+    async def _sent_or_brought(self, request: JudgeRequest, place: _Place) -> tuple[Body, JudgeReply]:
         """Ask now; or, once it is known who answers, take what a batch brought. Raises Postponed where it has to."""
-        if self.later is not None and self._who is not None and not self._is_doubted:
-            body = self.backend.prepare(request)
-            brought = self.later.reply(self._key(body, repeat), request, body)
+        if self.later is not None and self._is_known:
+            brought = self.later.reply(place.key, request, place.body)
             if brought is not None:
-                return body, brought
+                return place.body, brought
         return await self._paid(request)
 
     async def _paid(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
@@ -295,31 +320,26 @@ class Asker:
             if not (is_first_name and is_snapshot_of(model, spec.model)):
                 raise _drift(self._who, model)
             self._named = model
-        remembered = canonical({"resolved": self._who.resolved, "dialect": self.backend.dialect})
-        if remembered != self._store.get(self._about):
-            self._store.put(self._about, remembered)
+        learned = (self._who.resolved, self.backend.dialect)
+        if learned != self._written_down:
+            self._store.put(self._about, canonical({"resolved": learned[0], "dialect": learned[1]}))
+            self._written_down = learned
 
-    def _keep(self, request: JudgeRequest, body: Body, reply: JudgeReply, repeat: int, *, ok: bool) -> str:
-        """Store a reply. One that answers nothing is kept to be looked at and replayed, and asked anew next time."""
-        key = self._key(self.backend.prepare(request), repeat)  # not `body`: it may be adapted for this request only
-        self._put(key, {"task": request.task, "request": dict(body), "reply": reply.model_dump(mode="json"), "ok": ok})
-        return key
-
-    def _keep_failure(self, request: JudgeRequest, error: JudgeError, repeat: int) -> None:
+    def _keep_failure(self, request: JudgeRequest, error: JudgeError, place: _Place) -> None:
         """Store that a call failed, so that a replay fails as the run did. Of these only an input that is too long is
         a fact that the next run need not find out again."""
-        body = self.backend.prepare(request)
         failed = {"cause": error.cause, "message": str(error)}
-        row = {"task": request.task, "request": dict(body), "failed": failed, "ok": isinstance(error, RequestTooLong)}
-        self._put(self._key(body, repeat), row)
+        ok = isinstance(error, RequestTooLong)
+        self._put(place.key, {"task": request.task, "request": dict(place.body), "failed": failed, "ok": ok})
 
     def _put(self, key: str, row: dict[str, object]) -> None:
         text = canonical(row)
         self._store.put(key, text)
         self._note(key, text)
 
-    def _stored(self, key: str, request: JudgeRequest, repeat: int) -> JudgeReply | None:
-        """The reply kept under a key. Raises the JudgeError that was kept there instead."""
+    def _stored(self, place: _Place, request: JudgeRequest, repeat: int) -> JudgeReply | None:
+        """The reply kept at a place. Raises the JudgeError that was kept there instead."""
+        key = place.key
         text = self._store.get(key)
         try:
             row = json.loads(text or "")
@@ -340,7 +360,7 @@ class Asker:
         """True for a reply that answered nothing when the second asking, which it led to, is stored and did."""
         if request.again or row.get("failed") is not None or self._who is None:
             return False
-        second = self._store.get(self._key(self.backend.prepare(request.only(request.ids)), repeat))
+        second = self._store.get(self._place(request.only(request.ids), repeat).key)
         return second is not None and _is_ok(second)
 
     def _came_in(self, key: str) -> bool:
@@ -351,11 +371,13 @@ class Asker:
         if self.used is not None:
             self.used[key] = row
 
-    def _key(self, body: Body, repeat: int) -> str:
-        who = self._who
-        if who is None:
-            raise RuntimeError("a reply was kept before it was known who answers")
-        return key_of(who, body, repeat)
+    def _place(self, request: JudgeRequest, repeat: int, was: _Place | None = None) -> _Place:
+        """Where the reply to a request is kept: where it `was`, unless it was learned since then who answers, or how
+        the endpoint wants to be asked. Before it is known who answers it is a place in flight only."""
+        body, who = self.backend.prepare(request), self._who
+        if was is not None and was.body is body and was.who is who:
+            return was
+        return _Place(who, body, key_of(who, body, repeat))
 
     def _here(self) -> _Loopwise:
         """What belongs to the running loop; what belonged to loops that are closed is let go."""
@@ -419,13 +441,13 @@ class Asker:
         await self.backend.close()
 
 
-def key_of(who: JudgeSpec, body: Body, repeat: int) -> str:
+def key_of(who: JudgeSpec | None, body: Body, repeat: int) -> str:
     """What a stored reply is found by: who answered, all that was sent, and the how-manieth asking of it."""
-    return digest([who.judge_id, body, repeat])
+    return digest([who and who.judge_id, body, repeat])
 
 
-def _landed(flights: dict[_Asking, _Flight], asking: _Asking, flight: _Flight) -> None:
-    flights.pop(asking, None)
+def _landed(flights: dict[str, _Flight], key: str, flight: _Flight) -> None:
+    flights.pop(key, None)
     if not flight.cancelled():
         flight.exception()  # seen: who waited for it has it, and nobody may be left waiting
 

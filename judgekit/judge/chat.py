@@ -21,6 +21,8 @@ PATH = "/chat/completions"
 FORM = "chat"
 FORMATS = ("json_schema", "json_object", "text")
 _TEXT_PARTS: Final = ("text", "output_text")
+#: Bodies that are kept at hand: more than there are calls in flight.
+_MOST_BUILT: Final = 512
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -32,6 +34,7 @@ class ChatBackend:
         self._endpoint = endpoint
         self._prompts = prompts
         self._speaker = Speaker(spec.params, FORMATS)
+        self._built: dict[int, tuple[JudgeRequest, Dialect, Body]] = {}
 
     @property
     def spec(self) -> JudgeSpec:
@@ -65,6 +68,17 @@ class ChatBackend:
         return self._body(request, self._speaker.dialect)
 
     def _body(self, request: JudgeRequest, dialect: Dialect) -> Body:
+        """The body of a request, built once for all who ask for it while the request is on its way."""
+        kept = self._built.get(id(request))
+        if kept is not None and kept[0] is request and kept[1] == dialect:
+            return kept[2]
+        body = self._laid_out(request, dialect)
+        while len(self._built) >= _MOST_BUILT:
+            self._built.pop(next(iter(self._built), 0), None)
+        self._built[id(request)] = (request, dialect, body)
+        return body
+
+    def _laid_out(self, request: JudgeRequest, dialect: Dialect) -> Body:
         body: dict[str, JsonValue] = {"model": self._spec.model, "messages": layout.messages(self._prompts, request)}
         body |= dialect.spoken(self._spec.params)
         if dialect.format == "json_schema":

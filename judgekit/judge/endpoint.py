@@ -219,17 +219,12 @@ class Endpoint:
         return line
 
     async def _call(self, call: Call) -> dict[str, JsonValue]:
-        from tenacity import AsyncRetrying, retry_if_exception_type  # noqa: PLC0415 - 25 ms
-
         line = await self._line()
         try:
-            reply: dict[str, JsonValue] = await AsyncRetrying(
-                retry=retry_if_exception_type(PASSING),
-                wait=partial(self._pause, call),
-                stop=partial(self._is_over, call),
-                sleep=self.limiter.rest,
-                reraise=True,
-            )(self._attempt, line, call)
+            try:
+                reply = await self._attempt(line, call)  # most calls need no other, and nothing that retrying costs
+            except PASSING as first:
+                reply = await self._retried(line, call, first)
         except PASSING as error:
             self._note_failure(call, error)
             raise
@@ -237,6 +232,27 @@ class Endpoint:
             self._failed_in_row = 0
             raise
         self._failed_in_row = 0
+        return reply
+
+    async def _retried(self, line: Line, call: Call, first: JudgeError) -> dict[str, JsonValue]:
+        """The further attempts of a call whose first one failed so. Raises what the last one failed with."""
+        from tenacity import AsyncRetrying, retry_if_exception_type  # noqa: PLC0415 - 25 ms
+
+        failed: list[JudgeError] = [first]
+
+        async def attempt() -> dict[str, JsonValue]:
+            if failed:
+                raise failed.pop()
+            return await self._attempt(line, call)
+
+        retrying = AsyncRetrying(
+            retry=retry_if_exception_type(PASSING),
+            wait=partial(self._pause, call),
+            stop=partial(self._is_over, call),
+            sleep=self.limiter.rest,
+            reraise=True,
+        )
+        reply: dict[str, JsonValue] = await retrying(attempt)
         return reply
 
     async def _attempt(self, line: Line, call: Call) -> dict[str, JsonValue]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -19,8 +20,8 @@ from judgekit.judge.faults import NotConnected
 from judgekit.judge.transfer import PIECE, Download, Upload
 
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-# a pool looks at all of its connections twice a call: one pool of 256 costs three times as much as eight of 32
-CLIENT_CONNECTIONS: Final = 32
+# a pool looks at all of its connections twice a call: many small pools cost less than a large one
+CLIENT_CONNECTIONS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,30 @@ class Received:
 
 class QuietClient(AsyncOpenAI):
     """The SDK's client without what it would add on its own: headers about this machine, and anything that it
-    reads from `OPENAI_*` variables, which may belong to another provider than the one asked here."""
+    reads from `OPENAI_*` variables, which may belong to another provider than the one asked here.
 
+    `http` is the HTTP client under it. What a run asks by the thousand goes there directly: the SDK's way to it costs
+    as much again as the sending.
+    """
+
+    http: httpx2.AsyncClient
     sent_headers: Mapping[str, str]
+    _addresses: dict[str, httpx2.URL]
+
+    @cached_property
+    def plain_headers(self) -> list[tuple[str, str]]:
+        """What goes with every request, as it is sent."""
+        token = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+        named = {name.lower(): (name, str(value)) for name, value in {**token, **self.default_headers}.items()}
+        return [*named.values(), ("Accept-Encoding", "gzip, deflate"), ("Connection", "keep-alive")]
+
+    def address(self, path: str) -> httpx2.URL:
+        """The URL of a path below the base URL, with its query."""
+        if path not in self._addresses:
+            below = httpx2.URL(f"{str(self.base_url).rstrip('/')}/{path}")
+            query = {name: str(value) for name, value in self.default_query.items()}
+            self._addresses[path] = below.copy_merge_params(query) if query else below
+        return self._addresses[path]
 
     @property
     def default_headers(self) -> dict[str, str | Omit]:
@@ -60,6 +82,15 @@ def open_clients(url: str, *, api_key: str | None, headers: Mapping[str, str], c
     context = httpx2.create_ssl_context() if address.scheme == "https" else False
     clients = []
     for _ in range(-(-connections // CLIENT_CONNECTIONS)):
+        http = httpx2.AsyncClient(
+            verify=context,
+            timeout=None,
+            limits=httpx2.Limits(max_connections=CLIENT_CONNECTIONS, max_keepalive_connections=CLIENT_CONNECTIONS),
+            # a redirect would carry the headers, and so perhaps a key, to another host
+            follow_redirects=False,
+            # no proxy reaches this machine's loopback
+            trust_env=not is_local,
+        )
         client = QuietClient(
             # "" and not None: the SDK fills every None from the environment
             api_key=api_key or "",
@@ -71,16 +102,9 @@ def open_clients(url: str, *, api_key: str | None, headers: Mapping[str, str], c
             default_query=dict(parse_qsl(address.query, keep_blank_values=True)),
             max_retries=0,
             timeout=None,
-            http_client=httpx2.AsyncClient(
-                verify=context,
-                timeout=None,
-                limits=httpx2.Limits(max_connections=CLIENT_CONNECTIONS, max_keepalive_connections=CLIENT_CONNECTIONS),
-                # a redirect would carry the headers, and so perhaps a key, to another host
-                follow_redirects=False,
-                # no proxy reaches this machine's loopback
-                trust_env=not is_local,
-            ),
+            http_client=http,
         )
+        client.http, client._addresses = http, {}  # noqa: SLF001 - the SDK's own __init__ is left alone
         client.sent_headers = headers
         clients.append(client)
     return clients
@@ -92,14 +116,17 @@ async def exchange(client: QuietClient, path: str, content: bytes | Upload | Non
     Raises `NotConnected` where nothing was sent and `ConnectionFailed` where the connection broke; their message
     is the reason alone.
     """
-    options = RequestOptions(headers=_quiet(client))
     try:
         if content is None:
+            options = RequestOptions(headers=_quiet(client))
             response = await client.get(path, cast_to=httpx2.Response, options=options)
         elif isinstance(content, Upload):
             response = await _uploaded(client, path, content)
         else:
-            response = await client.post(path, cast_to=httpx2.Response, content=content, options=options)
+            request = httpx2.Request("POST", client.address(path), headers=client.plain_headers, content=content)
+            response = await client.http.send(request)
+    except httpx2.HTTPError as error:
+        raise _broken(error) from None
     except openai.APIStatusError as error:
         response = error.response
     except openai.APIConnectionError as error:

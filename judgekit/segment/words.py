@@ -19,14 +19,24 @@ _UNSPACED = re.compile(
 )
 _PIECE = re.compile(rf"(?P<unspaced>{_UNSPACED.pattern})|{_NUMBER.pattern}|{_WORD.pattern}")
 _STEM = 5
+
+
+class _Spaced(dict[int, str]):
+    """For every sign the space that stands for it, or the sign itself; each is looked up once."""
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        self[code] = " " if unicodedata.category(sign)[0] in "PZC" else sign
+        return self[code]
+
+
+_SPACED = _Spaced()
 _SHORTEST = 3
 
 
 def normalised(text: str) -> str:
     """NFKC, case folded, punctuation dropped, white space collapsed: for telling whether two texts say the same."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    kept = "".join(" " if unicodedata.category(sign)[0] in "PZC" else sign for sign in folded)
-    return " ".join(kept.split())
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().translate(_SPACED).split())
 
 
 def numbers(text: str) -> set[str]:
@@ -46,7 +56,8 @@ def is_unspaced(text: str) -> bool:
     return 2 * sum(map(len, _UNSPACED.findall(text))) > letters
 
 
-def content_words(text: str) -> set[str]:
+@lru_cache(maxsize=2048)  # claims, segments and questions are looked at many times each
+def content_words(text: str) -> frozenset[str]:
     """Stems of the content words of a text, with its numbers; empty for a text of signs only."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     found = set(numbers(folded))
@@ -55,7 +66,7 @@ def content_words(text: str) -> set[str]:
     for word in _WORD.findall(_UNSPACED.sub(" ", folded)):
         if len(word) >= _SHORTEST:
             found.add(word[:_STEM])
-    return found
+    return frozenset(found)
 
 
 def where_said(words: Collection[str], text: str) -> list[tuple[int, int]]:

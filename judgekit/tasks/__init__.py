@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
@@ -52,6 +53,7 @@ def sources_of(contexts: Iterable[Context]) -> list[Source]:
     ]
 
 
+@lru_cache(maxsize=256)  # by the templates themselves, which are loaded once
 def options(prompts: Prompts, template: str, block: str = "labels") -> tuple[Option, ...]:
     """The options that a template's block lists, a line each: `value: meaning`."""
     lines = [line.partition(":") for line in prompts.render(template, block).splitlines() if line.strip()]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from judgekit.prompts import Prompts
 from judgekit.records import Ask
@@ -71,12 +72,12 @@ def _traced(texts: Iterable[str], question: str) -> list[str]:
     return kept
 
 
-def _are_akin(some: set[str], others: set[str]) -> bool:
+def _are_akin(some: AbstractSet[str], others: AbstractSet[str]) -> bool:
     """True when a word of the one is a word of the other, or begins one, as `sail` does `sails`."""
     return not (some.isdisjoint(_parts(others)) and others.isdisjoint(_parts(some)))
 
 
-def _parts(words: set[str]) -> set[str]:
+def _parts(words: AbstractSet[str]) -> set[str]:
     """Words and their beginnings; in a script without spaces a lone sign may be a word, so each sign as well."""
     found = set(words)
     for word in words:

@@ -8,6 +8,7 @@ segment is asked again. What still fails stands as its own claim.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from judgekit.prompts import Prompts
@@ -69,7 +70,9 @@ def read(answers: Mapping[str, Answer], segments: Iterable[Segment], *, question
     return _placed(drafts)
 
 
-def _draft(segment: Segment, answer: Answer | None, vocabulary: set[str], asked_numbers: set[str]) -> Draft:
+def _draft(
+    segment: Segment, answer: Answer | None, vocabulary: AbstractSet[str], asked_numbers: AbstractSet[str]
+) -> Draft:
     if answer is None or answer.texts is None:
         return Draft(segment, (), (), answer.cause if answer and answer.cause else "missing", answered=False)
     own = content_words(segment.bare)
@@ -112,7 +115,7 @@ def _fit(claim: str, segment: Segment) -> float:
     return share_of(content_words(claim), found_in=content_words(segment.bare))
 
 
-def _is_traced(claim: str, segment: Segment, own: set[str], vocabulary: set[str]) -> bool:
+def _is_traced(claim: str, segment: Segment, own: AbstractSet[str], vocabulary: AbstractSet[str]) -> bool:
     words = content_words(claim)
     if not words:
         return normalised(claim) in normalised(segment.bare)
@@ -129,7 +132,7 @@ def _is_fragment(text: str) -> bool:
 
 
 def _gap(
-    segment: Segment, own: set[str], claims: tuple[str, ...], asked_numbers: set[str], *, least: float
+    segment: Segment, own: AbstractSet[str], claims: tuple[str, ...], asked_numbers: AbstractSet[str], *, least: float
 ) -> str | None:
     """`uncovered` when the claims leave out a number or most of the words of their segment."""
     said = content_words(" ".join(claims))

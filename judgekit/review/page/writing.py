@@ -11,6 +11,7 @@ import base64
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -131,7 +132,7 @@ def _unit(unit: ReviewUnit, texts: _Texts, common: frozenset[str]) -> dict[str, 
     }
 
 
-def _passage(passage: Passage, texts: _Texts, words: set[str], judge: JudgeSaid | None) -> dict[str, Any]:
+def _passage(passage: Passage, texts: _Texts, words: AbstractSet[str], judge: JudgeSaid | None) -> dict[str, Any]:
     quotes = [quote for context_id, quote in judge.quotes if context_id == passage.context_id] if judge else []
     found = [at for quote in quotes if (at := find_quote(quote, passage.text))]
     return {
