@@ -588,6 +588,48 @@ def test_cache_repeats_collapse(tmp_path: Path) -> None:
     assert session(lambda _: pytest.fail("asked again")) == replies
 
 
+def test_strictness_ignored() -> None:
+    """Three votes are three calls, the majority is the verdict, and who said what is kept."""
+    turns = iter(["yes", "no", "no"])
+    judge = jk.Judge(jk.Scripted(lambda request: {request.ids[0]: next(turns)}), votes=3)
+    result = jk.score(
+        question="q", answer="r", contexts=["x"], judge=judge, metrics=jk.Rubric(name="kind", criterion="It is kind.")
+    )
+    (rating,) = result.case.ratings
+    assert (result["kind"].value, rating.label) == (0.0, "no")
+    assert sorted((vote.repeat, vote.label) for vote in rating.votes) == [(0, "yes"), (1, "no"), (2, "no")]
+    assert result.usage.calls == 3
+
+
+@pytest.mark.parametrize(
+    ("cast", "label", "cause"),
+    [([S, U, None], Label.UNJUDGED, "tie"), ([S, S, None], Label.SUPPORTED, None), ([S, U], Label.UNJUDGED, "tie")],
+)
+def test_panel_tie_and_missing(cast: list[str | None], label: Label, cause: str | None) -> None:
+    """`None` is a vote that could not be read."""
+
+    def voting(number: int, said: str | None) -> jk.Scripted:
+        return jk.Scripted(lambda _: {"a1": said} if said else "no idea", model=f"m{number}")
+
+    first, *others = (voting(number, said) for number, said in enumerate(cast))
+    judge = jk.Judge(first, panel=others)
+    result = jk.score(
+        question="?",
+        answer="The mill has six sails.",
+        contexts=["x"],
+        judge=judge,
+        metrics="faithfulness",
+        options=jk.Options(split="segments"),
+    )
+    (verdict,) = result.verdicts
+    assert (verdict.label, verdict.cause) == (label, cause)
+    assert [vote.label for vote in verdict.votes] == cast
+    assert [vote.cause for vote in verdict.votes] == [None if said else "no_json" for said in cast]
+    if label is Label.SUPPORTED:
+        assert verdict.probabilities is not None
+        assert verdict.probabilities[S] == 2 / 3
+
+
 FAILURES: dict[str, Said] = {
     "a content filter": ContentFiltered("no"),
     "a refusal": JudgeReply(text=None, refusal="I will not", finish="stop", model="scripted"),

@@ -77,7 +77,7 @@ class Speaker:
             found if isinstance(found, str) and found in self._formats else next(iter(self._formats), None),
             frozenset(name for name in self._params if name in names),
             frozenset(name for name, new in _RENAMES.items() if learned.get(name) == new),
-            top if type(top) is int and top > 0 else None,
+            top if type(top) is int and 0 < top < ALTERNATIVES else None,
         )
         self._is_proven = False
 
