@@ -175,7 +175,7 @@ def test_a_cap_of_nothing_and_a_negative_price_are_bad_input(caps: dict[str, Any
 
 # --- the sum of it ---------------------------------------------------------------------------
 
-BODY = {"messages": [{"role": "user", "content": "x" * 100}]}  # 30 tokens, and 200 for a first reply
+BODY = {"messages": [{"role": "user", "content": "x" * 100}]}  # 29 tokens, and 200 for a first reply
 
 
 async def one(budget: jk.Budget, used: tuple[int, int] | None) -> None:
@@ -209,7 +209,7 @@ def test_a_call_waits_while_what_is_in_flight_may_leave_enough() -> None:
     async def scene() -> list[object]:
         return await asyncio.gather(one(budget, (10, 10)), one(budget, (10, 10)), return_exceptions=True)
 
-    budget = jk.Budget(max_tokens=300)  # each is expected to take 230
+    budget = jk.Budget(max_tokens=300)  # each is expected to take 229
     assert asyncio.run(scene()) == [None, None]
     assert budget._spent.tokens == 40
 
