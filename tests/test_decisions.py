@@ -814,6 +814,28 @@ def test_one_request_holds_all_claims_of_a_row(tmp_path: Path) -> None:
     assert len(request.body["questions"]) == 30
 
 
+def test_a_known_window_is_kept_to_from_the_start(tmp_path: Path) -> None:
+    contexts = [f"Tank {n} is blue. {'It stands in the yard. ' * 20}" for n in range(4)]
+    log = tmp_path / "log.jsonl"
+    log.write_text(lines([row(1, contexts=contexts, answer="Tank 3 is blue.")]), encoding="utf-8")
+    cuts: list[int] = []
+
+    def window(reply: dict[str, Any], asked: JudgeRequest) -> dict[str, Any]:
+        cuts.append(max(0, len(asked.input) - 1400))
+        reply["usage"]["state_tokens_dropped"] = cuts[-1]
+        return reply
+
+    alone = ("--decider", MODEL, "--split", "segments", "--metrics", "faithfulness")
+    with Server(decision_server(Truth(), spoil=window)) as server:
+        judged = ("--decider-url", server.url, *alone)
+        assert command("run", log, "-o", tmp_path / "run", *judged).exit_code == 0
+        assert any(cuts)
+        cuts.clear()
+        assert command("run", log, "-o", tmp_path / "small", *judged, "--source-chars", "1000").exit_code == 0
+        assert cuts == [0, 0]
+    assert jk.load_run(tmp_path / "small").manifest.options.source_chars_per_call == 1000
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_recording_replays_to_the_same_bytes_without_a_network(form: str, log: Path, tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"

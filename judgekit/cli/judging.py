@@ -116,6 +116,13 @@ def demo(out: Path, as_json: bool) -> None:
     help="Whether support counts only with a quote that stands in the sources.",
 )
 @click.option(
+    "--source-chars",
+    type=click.IntRange(1),
+    default=Options().source_chars_per_call,
+    show_default=True,
+    help="Characters of sources in one call at most; longer ones are asked in parts.",
+)
+@click.option(
     "--max-unjudged",
     type=click.FloatRange(0, 1),
     default=0.2,
@@ -170,6 +177,7 @@ def job_of(
     split: str,
     citation_base: str,
     evidence: str,
+    source_chars: int,
     posting: Posting | None,
     **judge: Any,
 ) -> batch.Job:
@@ -180,6 +188,7 @@ def job_of(
             "split": split,
             "citation_base": citation_base if citation_base == "auto" else int(citation_base),
             "evidence": evidence,
+            "source_chars_per_call": source_chars,
         }
     )
     job = batch.Job(
