@@ -56,6 +56,12 @@ class Desk:
         halves = await all_of(self.ask_items(build, half, task=task) for half in (items[:middle], items[middle:]))
         return {**halves[0], **halves[1]}
 
+    async def verdicts(self, sample: Sample, source_ids: tuple[str, ...], claims: Sequence[Claim]) -> list[Verdict]:
+        """The verdicts of claims against one set of sources; sources too long for one call are asked in parts."""
+        windows = in_windows(sources_for(sample, source_ids), self.options.source_chars_per_call)
+        parts = await all_of(self.verify(window, claims, source_ids) for window in windows)
+        return [verify.merged(verdicts) for verdicts in zip(*parts, strict=True)]
+
     async def verify(
         self, sources: Sequence[Source], claims: Sequence[Claim], source_ids: tuple[str, ...]
     ) -> list[Verdict]:

@@ -7,12 +7,11 @@ asks in `desk`.
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Iterable, Sequence
+from contextlib import aclosing
+from typing import Any, NamedTuple
 
-from judgekit.desk import Desk, in_windows, sources_for
+from judgekit.desk import Desk
 from judgekit.errors import InputError, JudgeStop, Postponed
 from judgekit.judge import Judge
 from judgekit.metrics import Metric
@@ -34,12 +33,11 @@ from judgekit.records import (
     Segment,
     Side,
     Usage,
-    Verdict,
 )
 from judgekit.scoring.plan import plan
 from judgekit.segment import segment
-from judgekit.tasks import in_groups, split, verify
-from judgekit.together import all_of, at_once, each
+from judgekit.tasks import in_groups, split
+from judgekit.together import all_of, at_once, in_order
 from judgekit.wire import JudgeRequest
 
 #: Rounds of checks at most: claims, then leave-one-out of citations, then whatever a metric of one's own adds.
@@ -61,18 +59,13 @@ async def judge_samples(
     window = max(4, judge.concurrency) if in_flight is None else in_flight
     if window < 1:
         raise InputError(f"in_flight={in_flight}: at least 1 sample must be in flight")
-    begun: deque[asyncio.Task[Result]] = deque()
-    try:
-        async for sample in each(samples):
-            if len(begun) >= window:
-                yield await begun.popleft()
-            begun.append(asyncio.ensure_future(judge_sample(sample, judge=judge, metrics=metrics, options=options)))
-        while begun:
-            yield await begun.popleft()
-    finally:
-        for task in begun:
-            task.cancel()
-        await asyncio.gather(*begun, return_exceptions=True)
+
+    def begin(sample: Sample) -> Coroutine[Any, Any, Result]:
+        return judge_sample(sample, judge=judge, metrics=metrics, options=options)
+
+    async with aclosing(in_order(samples, begin, most=window)) as results:
+        async for result in results:
+            yield result
 
 
 async def judge_sample(sample: Sample, *, judge: Judge, metrics: Sequence[Metric], options: Options) -> Result:
@@ -238,13 +231,6 @@ async def _verified(desk: Desk, case: Case, metrics: Sequence[Metric]) -> Case:
         ]
         if not groups:
             break
-        found = await all_of(_verdicts(desk, case.sample, *group) for group in groups)
+        found = await all_of(desk.verdicts(case.sample, *group) for group in groups)
         case = case.having(verdicts=(*case.verdicts, *(verdict for some in found for verdict in some)))
     return case
-
-
-async def _verdicts(desk: Desk, sample: Sample, source_ids: tuple[str, ...], claims: Sequence[Claim]) -> list[Verdict]:
-    """The verdicts of claims against one set of sources; sources too long for one call are asked in parts."""
-    windows = in_windows(sources_for(sample, source_ids), desk.options.source_chars_per_call)
-    parts = await all_of(desk.verify(window, claims, source_ids) for window in windows)
-    return [verify.merged(verdicts) for verdicts in zip(*parts, strict=True)]

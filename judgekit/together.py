@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar, cast
 
 from judgekit.errors import JudgeStop, Postponed
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 @asynccontextmanager
@@ -65,3 +67,21 @@ async def each(items: Iterable[T] | AsyncIterable[T]) -> AsyncIterator[T]:
     else:
         for item in items:
             yield item
+
+
+async def in_order(
+    items: Iterable[T] | AsyncIterable[T], work: Callable[[T], Coroutine[Any, Any, R]], *, most: int
+) -> AsyncGenerator[R, None]:
+    """The results of work on each item, in the order of the items, with at most `most` begun and not yet handed out."""
+    begun: deque[asyncio.Task[R]] = deque()
+    try:
+        async for item in each(items):
+            if len(begun) >= most:
+                yield await begun.popleft()
+            begun.append(asyncio.ensure_future(work(item)))
+        while begun:
+            yield await begun.popleft()
+    finally:
+        for task in begun:
+            task.cancel()
+        await asyncio.gather(*begun, return_exceptions=True)

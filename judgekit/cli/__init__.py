@@ -22,6 +22,7 @@ from judgekit.cli.reading import prompts, report
 from judgekit.cli.retrieval import retrieval
 from judgekit.cli.spotcheck import spotcheck
 from judgekit.cli.spotcheck_report import spotcheck_report
+from judgekit.cli.validating import validate
 from judgekit.errors import InputError, JudgekitError
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -57,7 +58,7 @@ def cli(debug: bool) -> None:
 
 
 spotcheck.add_command(spotcheck_report)
-for command in (demo, run, batch, rescore, report, spotcheck, retrieval, doctor, prompts):
+for command in (demo, run, batch, rescore, report, spotcheck, retrieval, doctor, validate, prompts):
     cli.add_command(command)
 
 

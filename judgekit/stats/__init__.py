@@ -25,6 +25,7 @@ from judgekit.stats.corrected import (
     stratified_difference,
     stratified_rate,
 )
+from judgekit.stats.correlation import pearson, spearman
 from judgekit.stats.differences import Difference, paired_mean_diff, paired_ratio_diff, unpaired_mean_diff
 from judgekit.stats.distributions import norm_ppf, t_ppf, t_two_sided_p
 from judgekit.stats.drawing import hash_rank, hash_rank_sample, hash_uniform, neyman_allocation
@@ -91,12 +92,14 @@ __all__ = [
     "norm_ppf",
     "paired_mean_diff",
     "paired_ratio_diff",
+    "pearson",
     "plausible_totals",
     "ppi_mean",
     "quantile",
     "rogan_gladen",
     "signflip_exact_p",
     "signflip_p",
+    "spearman",
     "stratified_difference",
     "stratified_rate",
     "t_ppf",
