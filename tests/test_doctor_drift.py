@@ -313,6 +313,7 @@ def test_findings_of_another_judge_are_not_kept_beside_a_run(judged) -> None:
         "doctor", "--judge", "m-2026-01-05", "--base-url", server.url, "--repeat", 1, "--save", out, "--param", "seed=8"
     )
     assert "another judge" in str(done.exception)
+    assert server.requests == []  # said before anything is paid for
     assert not (out / KEPT).exists()
 
 

@@ -66,7 +66,11 @@ def doctor(
         if out or save:
             raise InputError("--against compares and keeps nothing; leave out --out and --save")
         return _compare(against, judge, as_json=as_json)
+    from judgekit.doctor.drift import belongs_to, keep  # noqa: PLC0415 - only this command needs it
+
     asked = judge_of(**judge)
+    if save is not None:
+        belongs_to(save, asked.specs)  # said before anything is paid for
     try:
         found = _examined(asked, rounds=rounds, oversized=not no_oversized)
     finally:
@@ -75,8 +79,6 @@ def doctor(
     if out is not None:
         out.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
     if save is not None:
-        from judgekit.doctor.drift import keep  # noqa: PLC0415 - only this command needs it
-
         keep(found, save)
     _print(found, as_json=as_json)
     return _INVALID if found.fitness == "not fit" else 0

@@ -63,12 +63,16 @@ def _findings(path: Path) -> Findings:
         ) from None
 
 
+def belongs_to(folder: Path, judge: Mapping[str, JudgeSpec]) -> None:
+    """Raises InputError when a run has another judge than this one."""
+    begun = {part: JudgeSpec.model_validate(spec) for part, spec in Run(folder).manifest.judge.items()}
+    if told := differences(begun, judge) + differences(begun, judge, resolved=True):
+        raise InputError(f"{folder}: the run has another judge than the one to be examined: {'; '.join(told)}")
+
+
 def keep(found: Findings, folder: Path) -> None:
     """Keep findings beside a run, for later comparisons. Raises InputError when they are those of another judge."""
-    begun = {part: JudgeSpec.model_validate(spec) for part, spec in Run(folder).manifest.judge.items()}
-    told = differences(begun, found.judge) + differences(begun, found.judge, resolved=True)
-    if told:
-        raise InputError(f"{folder}: the run has another judge than the one examined: {'; '.join(told)}")
+    belongs_to(folder, found.judge)
     (folder / KEPT).write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 

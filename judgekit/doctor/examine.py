@@ -16,7 +16,8 @@ from judgekit.doctor.identity import verifiable
 from judgekit.doctor.probing import acquaint, probe
 from judgekit.judge import Judge
 from judgekit.judge.chat import ChatBackend
-from judgekit.judge.layout import TEMPLATE
+from judgekit.judge.decisions_asked import TEMPLATE as DECIDE
+from judgekit.judge.layout import READOUT, TEMPLATE
 from judgekit.prompts import Prompts
 from judgekit.tasks import verify
 
@@ -85,8 +86,9 @@ def put_together(
 
 
 def templates_of(prompts: Prompts) -> dict[str, str]:
-    """The fingerprints of the templates that a canary is asked with: under others it is another question."""
-    return {name: prompts.fingerprint(name) for name in (TEMPLATE, *verify.TEMPLATES)}
+    """The fingerprints of the templates that a canary is asked with, by whatever judge: under others it is another
+    question."""
+    return {name: prompts.fingerprint(name) for name in (TEMPLATE, READOUT, DECIDE, *verify.TEMPLATES)}
 
 
 def _voices(judge: Judge, probed: Mapping[str, Probes]) -> dict[str, Voice]:
