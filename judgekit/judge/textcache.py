@@ -20,7 +20,8 @@ SETTINGS: Final[dict[str, int | str]] = {
     "size_limit": 2**62,
     "cull_limit": 0,
     "sqlite_auto_vacuum": 1,
-    "sqlite_cache_size": 2**13,
+    # pages: keys are random, so that more would only grow with the log and find nothing sooner
+    "sqlite_cache_size": 2**11,
     "sqlite_journal_mode": "wal",
     # memory-mapped, a file that another process cuts off kills this one instead of raising
     "sqlite_mmap_size": 0,
