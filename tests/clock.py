@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 
 
 class Clock:
@@ -15,8 +16,11 @@ class Clock:
     def __call__(self) -> float:
         return self.now
 
-    async def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds: float) -> Awaitable[None]:
+        """A sleep that begins when it is asked for, not when somebody gets round to awaiting it."""
         self.sleeps.append(seconds)
-        until = self.now + seconds
+        return self._until(self.now + seconds)
+
+    async def _until(self, moment: float) -> None:
         await asyncio.sleep(0)  # others may still start before this sleep is over
-        self.now = max(self.now, until)
+        self.now = max(self.now, moment)
