@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from batch_server import BatchServer, Line, instead, with_body
-from misbehaving import Reply, Request, Server, answer, chat, error, no_answer
+from misbehaving import Reply, Request, Server, answer, broken_off, chat, error, no_answer, reset, truncated
 from scripts import Truth, judge_that, lines, over_http, row
 from test_cli import Done, judgekit
 
@@ -31,6 +31,7 @@ from judgekit.errors import (
     JudgeUnusable,
 )
 from judgekit.judge import Judge
+from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.later import Inbox
 from judgekit.judge.store import Store
 from judgekit.metrics import metrics_of
@@ -583,6 +584,40 @@ def test_a_result_that_cannot_be_used_is_asked_for_again(log: Path, out: Path, k
     assert len({line["custom_id"] for line in api.lines_of(1)} & {line["custom_id"] for line in api.lines_of(2)}) == 1
 
 
+@pytest.mark.parametrize("spoiled", [broken_off, reset, truncated], ids=["broken off", "reset", "cut short"])
+def test_a_download_that_breaks_off_loses_nothing(log: Path, out: Path, spoiled: Callable[[Reply, int], Reply]) -> None:
+    api = BatchServer(over_http(TRUTH))
+    broken: list[str] = []
+
+    def breaking(request: Request) -> Reply | None:
+        if not request.path.endswith("/content") or broken:
+            return None
+        broken.append(request.path)
+        return spoiled(Reply(200, api.files[request.path.split("/")[3]]), 700)
+
+    api.refuses = breaking
+    with Server(api) as server:
+        run(log, out, server, posting(), metrics=["faithfulness"], judge=judge_at(server, max_attempts=2))
+        run(log, out.with_name("live"), server, metrics=["faithfulness"])
+    assert len(broken) == 1
+    assert results(out) == results(out.with_name("live"))
+
+
+def test_a_file_that_is_larger_than_allowed_is_not_read(tmp_path: Path) -> None:
+    async def work(url: str) -> None:
+        endpoint = Endpoint(url)
+        try:
+            await endpoint.download("file-1", tmp_path / "some", most=1000)
+        finally:
+            await endpoint.close()
+
+    with Server(Reply(200, b"x" * 1001)) as server, pytest.raises(JudgeUnusable, match="larger than 1000 bytes"):
+        asyncio.run(work(server.url))
+    with Server(Reply(200, b"x" * 1000)) as server:
+        asyncio.run(work(server.url))
+    assert (tmp_path / "some").stat().st_size == 1000
+
+
 # --- batches that fail as a whole ------------------------------------------------------------------------------------
 
 
@@ -697,6 +732,22 @@ def test_pauses_grow_up_to_a_minute(log: Path, out: Path) -> None:
     first = patience.pauses[:11]
     assert first == sorted(first)
     assert (first[0], max(patience.pauses)) == (2.0, 60.0)
+
+
+def test_a_log_that_loses_rows_meanwhile_is_named(log: Path, out: Path) -> None:
+    api = BatchServer(over_http(TRUTH), steps=("in_progress",))
+
+    def shorten() -> None:
+        log.write_text(lines(row(n) for n in range(1, ROWS)), encoding="utf-8")
+
+    async def shortening(_seconds: float) -> None:
+        shorten()
+
+    with Server(api) as server:
+        with pytest.raises(InputError, match="rows went from the log"):
+            run(log, out, server, Posting(sleep=shortening), metrics=["faithfulness"])
+        found = run(log, out, server, posting(), metrics=["faithfulness"])
+    assert [result.id for result in found] == [f"r{n}" for n in range(1, ROWS)]
 
 
 def test_what_happens_is_told(log: Path, out: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
 
-from judgekit.errors import Postponed
+from judgekit.errors import InputError, Postponed
 from judgekit.judge import Judge
 from judgekit.metrics import Metric
 from judgekit.records import Options, Result, Sample
@@ -27,17 +27,22 @@ async def judge_in_waves(
     BatchUnderWay when the rest has to wait for somebody, and otherwise as `judge_samples`.
     """
     await office.courier.settle()
+    waited = 0
     while True:
         waiting: set[str] = set()
+        met = 0
         with office.collecting():
             for sample in samples:
+                met += 1
                 try:
                     yield await judge_sample(sample, judge=judge, metrics=metrics, options=options)
                 except Postponed:
                     waiting.add(sample.id)
+        if met < waited:
+            raise InputError("rows went from the log while it was judged; the same command takes it as it is now")
         if not waiting:
             return
-        samples = again(waiting)
+        samples, waited = again(waiting), len(waiting)
         if office.has_few():
             async for result in judge_the_rest(samples, judge=judge, metrics=metrics, options=options, office=office):
                 yield result
