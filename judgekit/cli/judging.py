@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -20,9 +20,14 @@ from judgekit.judge import Budget, Judge
 from judgekit.judge.prices import money
 from judgekit.metrics import REFERENCE_FREE
 from judgekit.records import Options
-from judgekit.rundir import Foreign, Run
+from judgekit.rundir import Foreign, Run, has_run
 from judgekit.shipped import shipped
 from judgekit.waves import Posting
+
+if TYPE_CHECKING:
+    from judgekit.doctor.comparing import Comparison
+
+Recheck = Literal["auto", "always", "never"]
 
 _INVALID = 3
 #: Seconds that calls in flight get to land when a run is stopped.
@@ -129,11 +134,20 @@ def demo(out: Path, as_json: bool) -> None:
     show_default=True,
     help="Exit with 3 when a larger share of splits, verdicts and ratings is missing.",
 )
+@click.option(
+    "--recheck",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Ask some of the run's checks once more at its end, to see whether it still is one judge: `auto` when a run "
+    "that is taken up meets a fingerprint that it had not seen.",
+)
 @click.option("--estimate", "only_estimate", is_flag=True, help="Print what the run would take, and send nothing.")
 @batch_options
 @json_option
 def run(
     max_unjudged: float,
+    recheck: Recheck,
     only_estimate: bool,
     as_json: bool,
     record: bool,
@@ -154,6 +168,7 @@ def run(
     if only_estimate:
         show_estimate(asyncio.run(estimate(job)), as_json=as_json, priced=bool(job.judge.budget.prices))
         return 0
+    seen = set(Run(job.out).manifest.fingerprints) if has_run(job.out) else set[str]()
     try:
         with when_interrupted(job):
             finished = judged(job)
@@ -161,7 +176,23 @@ def run(
         if record and cassette:
             job.judge.write_cassette(cassette)
     show_report(finished, as_json=as_json)
-    return _verdict_on(finished, max_unjudged)
+    is_new = bool(seen) and not seen.issuperset(finished.manifest.fingerprints)
+    is_one = recheck == "never" or not (is_new or recheck == "always") or _is_one_judge(finished, job)
+    return _verdict_on(finished, max_unjudged) if is_one else _INVALID
+
+
+def _is_one_judge(finished: Run, job: batch.Job) -> bool:
+    """Whether the judge answers some of the run's own checks as it did, asked past all that is kept."""
+    from judgekit.doctor.drift import against, baseline_of  # noqa: PLC0415 - seldom needed
+
+    async def work() -> Comparison:
+        async with job.judge.anew() as judge:
+            return await against(baseline_of(finished.folder), judge)
+
+    found = asyncio.run(work())
+    reasons = f": {'; '.join(found.reasons)}" if found.reasons else ""
+    click.echo(f"judgekit: asked some checks of the run again: {found.outcome}{reasons}", err=True)
+    return found.outcome == "same"
 
 
 def job_of(

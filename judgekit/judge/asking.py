@@ -138,6 +138,10 @@ class Asker:
         self._open()
         self._is_doubted = self._is_remembered and not self.replay and not names_snapshot(self.backend.spec.model)
 
+    def anew(self, store: Store) -> Asker:
+        """The same backend asked as strictly, with another store and nothing counted yet."""
+        return Asker(self.backend, store, strict=self._strict)
+
     def use_store(self, store: Store) -> None:
         """Keep replies there from now on."""
         self._store, self._opened, self._written_down = store, False, None

@@ -440,12 +440,23 @@ class Judge:
         askers = {asker: Asker(Rehearsal(asker.backend), above) for asker in self._parts.values()}
         for asker, other in askers.items():
             other.replay = asker.replay
-        on_paper, panel = copy(self), copy(self._panel)
+        return self._with(askers, above), above
+
+    def anew(self) -> Judge:
+        """The same judge with nothing kept: whatever is asked of it is sent, to the same endpoints."""
+        nothing = Store(None)
+        other = self._with({asker: asker.anew(nothing) for asker in self._parts.values()}, nothing)
+        other.use_budget(self.budget)
+        return other
+
+    def _with(self, askers: Mapping[Asker, Asker], store: Store) -> Judge:
+        """This judge with other askers over another store."""
+        other, panel = copy(self), copy(self._panel)
         panel.members = {part: askers[asker] for part, asker in panel.members.items()}
         parts = {"_extractor": self._extractor, "_decider": self._decider, "_embedder": self._embedder}
-        vars(on_paper).update({name: askers.get(asker) if asker else None for name, asker in parts.items()})
-        vars(on_paper).update(_store=above, _panel=panel)
-        return on_paper, above
+        vars(other).update({name: askers.get(asker) if asker else None for name, asker in parts.items()})
+        vars(other).update(_store=store, _panel=panel)
+        return other
 
     @property
     def cost(self) -> float | None:
