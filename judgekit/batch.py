@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapp
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
@@ -291,6 +292,7 @@ def _since(before: tuple[_Paid, float | None], judge: Judge, session: Session) -
     return session.having(**counts, cost=None if cost is None or cost_now is None else cost_now - cost)
 
 
+@cache  # it is looked up in files
 def _version(package: str) -> str:
     try:
         return version(package)

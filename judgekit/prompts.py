@@ -22,6 +22,7 @@ from judgekit.shipped import shipped
 # What could open a control token (<|im_start|>, </think>, <s>, <start_of_turn>, forms with a full-width bar, [INST],
 # [/INST], [gMASK]) in a chat template.
 _TOKEN_OPENER = re.compile(r"<(?=[|/!?a-zA-Z\uff5c])|\[(?=/?(?:[A-Z_]{3,}|[a-z]?MASK)\])")
+_JSON = json.JSONEncoder(ensure_ascii=False)
 _LINE_ENDS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029", "\x85": "\\u0085"})
 
 
@@ -34,7 +35,7 @@ class Quoted(str):
 def quote(text: str) -> Quoted:
     """The text as one JSON string on one line; lone surrogates are replaced, control-token openers escaped."""
     sound = str(text).encode("utf-8", "replace").decode("utf-8")
-    line = json.dumps(sound, ensure_ascii=False).translate(_LINE_ENDS)
+    line = _JSON.encode(sound).translate(_LINE_ENDS)
     return Quoted(_TOKEN_OPENER.sub(lambda opener: f"\\u{ord(opener[0]):04x}", line))
 
 
@@ -44,6 +45,13 @@ def _only_quoted(value: object) -> object:
     raise PromptError(
         f"a template prints a {type(value).__name__} without the quote filter; write {{{{ name|quote }}}}"
     )
+
+
+class _Sandbox(SandboxedEnvironment):
+    """Jinja2's sandbox, which need not look long at the fields of a named tuple: they are what a template is given."""
+
+    def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
+        return attr in getattr(type(obj), "_fields", ()) or super().is_safe_attribute(obj, attr, value)
 
 
 class Prompts:
@@ -56,7 +64,7 @@ class Prompts:
         if folder is not None and not folder.is_dir():
             raise PromptError(f"{folder}: no such folder of prompts; give a folder with *.j2 files")
         self.folders = [path for path in (folder, shipped("prompts")) if path is not None]
-        self._environment = SandboxedEnvironment(
+        self._environment = _Sandbox(
             loader=FileSystemLoader(self.folders),
             undefined=StrictUndefined,
             autoescape=False,  # prompts are not HTML; `quote` is what every variable must pass
@@ -66,8 +74,11 @@ class Prompts:
             finalize=_only_quoted,
             auto_reload=False,  # what a run rests on is what it began with
         )
-        self._constant: dict[tuple[str, str], Quoted] = {}
         self._environment.filters["quote"] = quote
+        self._globals = dict(self._environment.globals)
+        self._templates: dict[str, Template] = {}
+        self._constant: dict[tuple[str, str], Quoted] = {}
+        self._fingerprints: dict[tuple[str, ...], str] = {}
 
     def names(self) -> list[str]:
         """Names of all templates, sorted."""
@@ -85,7 +96,13 @@ class Prompts:
         raise PromptError(f"no prompt {name!r}; there are: {', '.join(self.names())}")
 
     def fingerprint(self, *names: str) -> str:
-        """Hash of the text of templates and of what they include: part of the pin of a metric that rests on them."""
+        """Hash of the text of templates and of what they include: part of the pin of a metric that rests on them.
+        Taken once, for what a run rests on is what it began with."""
+        if names not in self._fingerprints:
+            self._fingerprints[names] = self._hashed(names)
+        return self._fingerprints[names]
+
+    def _hashed(self, names: tuple[str, ...]) -> str:
         whole, waiting, seen = hashlib.sha256(), sorted(names, reverse=True), set[str]()
         while waiting:
             name = waiting.pop()
@@ -120,13 +137,19 @@ class Prompts:
         if block not in template.blocks:
             raise PromptError(f"prompts/{name}.j2 has no block {block!r}")
         try:
-            return Quoted("".join(template.blocks[block](template.new_context(values))).strip())
+            context = template.new_context({**self._globals, **values}, shared=True)
+            return Quoted("".join(template.blocks[block](context)).strip())
         except PromptError:
             raise
         except Exception as error:  # it may divide by zero, or recurse: whatever a template does, it is at fault
             raise PromptError(f"prompts/{name}.j2, block {block!r}: {error}") from error
 
     def _template(self, name: str) -> Template:
+        if name not in self._templates:
+            self._templates[name] = self._loaded(name)
+        return self._templates[name]
+
+    def _loaded(self, name: str) -> Template:
         try:
             return self._environment.get_template(f"{name}.j2")
         except TemplateNotFound:

@@ -39,8 +39,11 @@ async def at_once() -> AsyncIterator[Callable[[Coroutine[Any, Any, T]], asyncio.
 
 async def all_of(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """The results of coroutines that run side by side, in their order."""
+    listed = list(work)
+    if len(listed) == 1:  # most often it is one, and needs no task of its own
+        return [await listed[0]]
     async with at_once() as start:
-        tasks = [start(one) for one in work]
+        tasks = [start(one) for one in listed]
     return [task.result() for task in tasks]
 
 

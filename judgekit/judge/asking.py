@@ -118,6 +118,7 @@ class Asker:
         self._written_down: tuple[str | None, Mapping[str, JsonValue]] | None = None
         self._stops = 0
         self._stop: JudgeStop | None = None
+        self._signed = _signed(None)
 
     @property
     def who(self) -> JudgeSpec | None:
@@ -381,7 +382,9 @@ class Asker:
         body, who = self.backend.prepare(request), self._who
         if was is not None and was.body is body and was.who is who:
             return was
-        return _Place(who, body, key_of(who, body, repeat))
+        if self._signed[0] is not who:
+            self._signed = _signed(who)
+        return _Place(who, body, digest([self._signed[1], body, repeat]))
 
     def _here(self) -> _Loopwise:
         """What belongs to the running loop; what belonged to loops that are closed is let go."""
@@ -447,7 +450,11 @@ class Asker:
 
 def key_of(who: JudgeSpec | None, body: Body, repeat: int) -> str:
     """What a stored reply is found by: who answered, all that was sent, and the how-manieth asking of it."""
-    return digest([who and who.judge_id, body, repeat])
+    return digest([_signed(who)[1], body, repeat])
+
+
+def _signed(who: JudgeSpec | None) -> tuple[JudgeSpec | None, str | None]:
+    return who, None if who is None else who.judge_id
 
 
 def _landed(flights: dict[str, _Flight], key: str, flight: _Flight) -> None:

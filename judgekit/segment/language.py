@@ -31,6 +31,11 @@ _LITTLE_WORDS = {
     "sk": "a je v na sa že to ako bol pre",
     "ca": "els les i és una del que amb per va",
 }
+_CODES_OF = {
+    word: [code for code, words in _LITTLE_WORDS.items() if word in words.split()]
+    for word in " ".join(_LITTLE_WORDS.values()).split()
+}
+_WORD = re.compile(r"[^\W\d_]+")
 _SAMPLE = 4000
 _ENOUGH, _KANA = 0.2, 0.05
 
@@ -39,10 +44,9 @@ def language(text: str) -> str:
     """A code of `sentencex`, from the script and, for Latin letters, from little words; "en" when nothing tells."""
     sample = text[:_SAMPLE]
     letters = sum(map(str.isalpha, sample)) or 1
-    for code, script in _SCRIPTS:
+    for code, script in () if sample.isascii() else _SCRIPTS:
         # kana are never many in a Japanese text, and never in a Chinese one
         if len(script.findall(sample)) > (_KANA if code == "ja" else _ENOUGH) * letters:
             return code
-    counted = Counter(re.findall(r"[^\W\d_]+", sample.lower()))
-    hits = {code: sum(counted[word] for word in set(words.split())) for code, words in _LITTLE_WORDS.items()}
-    return max(hits, key=lambda code: hits[code])
+    hits = Counter(code for word in _WORD.findall(sample.lower()) for code in _CODES_OF.get(word, ()))
+    return max(_LITTLE_WORDS, key=lambda code: hits[code])  # of equals the first

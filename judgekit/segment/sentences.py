@@ -47,6 +47,8 @@ _STOPS = frozenset(".!?")
 #: These stops serve for nothing else, so what follows begins a sentence, a number too, unless it goes on with a comma.
 _WIDE_STOPS = re.compile(r"[。！？｡]++[.!?…。！？｡]*+\s*+(?![、，；：,;:…—)\]）】」』》〉])")
 _SHORT = 4
+_SPACE = re.compile(r"\s")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 #: Before a number; those in other letters before anything.
 _ABBREVIATION = re.compile(
     "approx|ca|vols?|nos?|nr|art|abs|figs?|eqs?|sect?|ch|chap|pp?|bd|hrsg|ok|tys|tel|str|ul|np|tzw|tzn|godz|"
@@ -126,12 +128,8 @@ def _shown(text: str, start: int, end: int, *, removed: Iterable[Span], kept: It
         _blank(signs, max(low, start) - start, min(high, end) - start)
         if low > start and high < end:
             signs[low - start] = _in_place_of_a_marker(text[max(start, low - 2) : low].rstrip()[-1:], text[high])
-    shown: list[str] = []
-    offsets: list[int] = []
-    for at, sign in enumerate(signs):
-        shown.append(" " if sign.isspace() else "x" if "\ud800" <= sign <= "\udfff" else sign)
-        offsets.extend([start + at] * len(sign))
-    return "".join(shown), offsets
+    shown = _SURROGATE.sub("x", _SPACE.sub(" ", "".join(signs)))
+    return shown, [at for at, sign in enumerate(signs, start) for _ in sign]
 
 
 def _in_place_of_a_marker(before: str, after: str) -> str:

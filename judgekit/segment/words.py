@@ -52,8 +52,8 @@ def _plain(number: str) -> str:
 
 def is_unspaced(text: str) -> bool:
     """True for a text that is written, mostly, in a script without spaces."""
-    letters = sum(sign.isalpha() for sign in text)
-    return 2 * sum(map(len, _UNSPACED.findall(text))) > letters
+    unspaced = sum(map(len, _UNSPACED.findall(text)))
+    return unspaced > 0 and 2 * unspaced > sum(map(str.isalpha, text))
 
 
 @lru_cache(maxsize=2048)  # claims, segments and questions are looked at many times each
