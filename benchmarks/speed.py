@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+CARRIERS = ("httpx2", "aiohttp")
 METRICS = ["faithfulness", "context_precision", "context_recall", "answer_relevance"]
 MODEL = "fixed-2026-01-01"
 _WORDS = "the pump at Halden station moves water from the lower basin to the upper one when its level falls".split()
@@ -59,6 +60,10 @@ def endpoint(median: float = 0.0, sigma: float = 0.0) -> Iterator[str]:
 
 def child_run(given: dict[str, Any]) -> dict[str, float]:
     """A whole run: read the log, ask, parse, score, write."""
+    if given.get("carrier") == "httpx2":
+        sys.modules["aiohttp"] = None  # type: ignore[assignment]  # as if it were not installed
+    else:
+        import aiohttp  # noqa: F401
     import openai  # noqa: F401 - loading it is no part of what a call costs, neither here nor there
 
     import judgekit as jk
@@ -144,19 +149,24 @@ def bodies_of(folder: Path, cache: Path) -> Path:
 
 def cpu(repeats: int) -> None:
     for concurrency in (16, 64, 256):
-        ratios, ours, theirs = [], [], []
-        for turn in range(repeats):
+        found: dict[str, list[float]] = {name: [] for name in ("SDK alone", *CARRIERS)}
+        for _ in range(repeats):
             with tempfile.TemporaryDirectory() as name, endpoint() as url:
                 folder = Path(name)
-                run = measured("run", url=url, log=log_of(folder, 300), out=folder / "run", concurrency=concurrency)
-                bodies = bodies_of(folder, folder / "run" / "cache")
+                given = {"url": url, "log": log_of(folder, 300), "concurrency": concurrency}
+                for carrier in CARRIERS:
+                    run = measured("run", out=folder / carrier, carrier=carrier, **given)
+                    found[carrier].append(1000 * run["cpu"] / run["calls"])
+                bodies = bodies_of(folder, folder / carrier / "cache")
                 sdk = measured("sdk", url=url, bodies=bodies, concurrency=concurrency)
-            assert run["calls"] == sdk["calls"], turn
-            ours.append(1000 * run["cpu"] / run["calls"])
-            theirs.append(1000 * sdk["cpu"] / sdk["calls"])
-            ratios.append(ours[-1] / theirs[-1])
-        shown = f"{statistics.median(ours):.2f} ms a call, SDK alone {statistics.median(theirs):.2f}"
-        print(f"cpu, {concurrency} in flight: {shown}: {statistics.median(ratios):.2f} x ({_spread(ratios)})")
+            assert run["calls"] == sdk["calls"]
+            found["SDK alone"].append(1000 * sdk["cpu"] / sdk["calls"])
+        alone = found["SDK alone"]
+        print(f"cpu, {concurrency} in flight: SDK alone {statistics.median(alone):.2f} ms a call")
+        for carrier in CARRIERS:
+            ratios = [ours / theirs for ours, theirs in zip(found[carrier], alone, strict=True)]
+            shown = f"{statistics.median(found[carrier]):.2f} ms: {statistics.median(ratios):.2f} x ({_spread(ratios)})"
+            print(f"  a run over {carrier}: {shown}")
 
 
 def wall(repeats: int) -> None:
@@ -188,8 +198,8 @@ def cached(repeats: int) -> None:
             measured("run", out=folder / f"first-{count}", **given)
             found = [measured("run", out=folder / f"again-{count}-{turn}", **given) for turn in range(repeats)]
             assert not any(one["calls"] for one in found), "something was sent"
-            speed = statistics.median(count / one["wall"] for one in found)
-            print(f"cached, {count} rows: {speed:.0f} rows a second, nothing sent")
+            of_core, of_clock = (statistics.median(count / one[what] for one in found) for what in ("cpu", "wall"))
+            print(f"cached, {count} rows: {of_core:.0f} rows a second of CPU, {of_clock:.0f} of wall, nothing sent")
 
 
 def memory(_repeats: int) -> None:

@@ -1,14 +1,21 @@
-"""What an endpoint makes of a server that misbehaves: every fault becomes one typed error, or passes unnoticed."""
+"""What an endpoint makes of a server that misbehaves: every fault becomes one typed error, or passes unnoticed.
+
+All of it holds whatever carries the requests: httpx2, or aiohttp where it is installed.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import gzip
 import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
+from base64 import b64encode
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -36,16 +43,26 @@ from judgekit.errors import (
 from judgekit.judge.address import public_url
 from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.faults import NotServed
+from judgekit.judge.transport import open_clients
 
 KEY = "sk-abcdefghijklmnop"
 BODY = {"model": "m", "messages": [{"role": "user", "content": "Is 𝄞 a clef? \ud83d"}], "temperature": 0}
 ROOT = Path(__file__).parents[1]
+CARRIED: dict[str, Any] = {}
 
 
-def endpoint(server: Server | str, clock: Clock | None = None, **options: Any) -> Endpoint:
+@pytest.fixture(params=["httpx2", "aiohttp"], autouse=True)
+def carrier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What carries the requests of every endpoint of a test."""
+    monkeypatch.setitem(CARRIED, "carrier", request.param)
+    return request.param
+
+
+def endpoint(server: Server | str, clock: Clock | None = None, **given: Any) -> Endpoint:
     clock = clock or Clock()
     url = server if isinstance(server, str) else server.url
-    options = {"api_key": KEY, "timeout": 5.0, "chance": lambda: 1.0, "clock": clock, "sleep": clock.sleep} | options
+    options = {"api_key": KEY, "timeout": 5.0, "chance": lambda: 1.0, "clock": clock, "sleep": clock.sleep}
+    options |= CARRIED | given
     return Endpoint(url, **options)
 
 
@@ -113,6 +130,64 @@ def test_the_query_of_the_base_url_goes_with_every_request_and_is_never_shown() 
         assert client.public_url == server.url
     assert server.requests[0].path == "/v1/chat/completions?api-version=2025-secret"
     assert "secret" not in f"{refused} {client!r}"
+
+
+def test_a_user_in_the_base_url_is_sent_as_a_header_in_place_of_the_key() -> None:
+    with Server(chat("yes")) as server:
+        run(endpoint(server.url.replace("http://", "http://me:p%40ss@"), headers={"X-Mine": "1"}))
+    (request,) = server.requests
+    assert request.headers["authorization"] == "Basic " + b64encode(b"me:p@ss").decode()
+    assert request.headers["host"] == server.url.split("/")[2]
+    assert KEY not in repr(request)
+
+
+def test_no_redirect_is_followed_and_no_cookie_kept() -> None:
+    moved = bad.answer({}, status=307, headers={"Location": "/v1/elsewhere", "Set-Cookie": "planted=1"})
+    with Server(moved) as server:
+        client = endpoint(server, max_attempts=1)
+        run(client, post(client), post(client))
+    assert {request.path for request in server.requests} == {"/v1/chat/completions"}
+    assert "planted" not in repr(server.requests)
+
+
+def test_a_compressed_reply_is_read() -> None:
+    plain = chat("yes")
+    with Server(replace(plain, body=gzip.compress(plain.body), headers={"Content-Encoding": "gzip"})) as server:
+        (reply,) = run(endpoint(server))
+    assert content(reply) == "yes"
+
+
+def test_a_reply_that_is_no_http_shows_nothing_of_the_query() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            with listening.accept()[0] as peer:
+                peer.recv(1 << 16)
+                peer.sendall(b"HTTP/9.9.9 what\r\n\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1?api-version=a-secret&b=1"
+        client = endpoint(url, max_attempts=1)
+        (failed,) = run(client)
+        thread.join()
+    assert isinstance(failed, ConnectionFailed)
+    assert "secret" not in str(failed)
+    assert "?" not in str(failed)
+
+
+def test_aiohttp_is_used_where_it_is_installed_unless_a_proxy_stands_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def lean(url: str) -> bool:
+        (client,) = open_clients(url, api_key=None, headers={}, connections=1)
+        await client.close()
+        return client.lean is not None
+
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    here, there = "http://127.0.0.1:1/v1", "http://judge.invalid/v1"
+    assert [asyncio.run(lean(url)) for url in (here, there)] == [True, True]
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.invalid:1")
+    assert [asyncio.run(lean(url)) for url in (here, there)] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -465,13 +540,13 @@ def test_a_cancelled_call_gives_its_slot_back() -> None:
         assert asyncio.run(use()) == "yes"
 
 
-def test_a_client_is_closed_by_the_end_of_its_loop_without_a_word() -> None:
+def test_a_client_is_closed_by_the_end_of_its_loop_without_a_word(carrier: str) -> None:
     script = """
         import asyncio, sys
-        sys.path[:0] = sys.argv[2:]
+        sys.path[:0] = sys.argv[2:3]
         from judgekit.judge.endpoint import Endpoint
         assert "openai" not in sys.modules and "tenacity" not in sys.modules
-        client = Endpoint(sys.argv[1])
+        client = Endpoint(sys.argv[1], carrier=sys.argv[3])
         async def use():
             await asyncio.gather(*(client.post("/chat/completions", {}) for _ in range(5)))
         asyncio.run(use())
@@ -479,7 +554,7 @@ def test_a_client_is_closed_by_the_end_of_its_loop_without_a_word() -> None:
     """
     with Server(chat("yes")) as server:
         done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", textwrap.dedent(script), server.url, str(ROOT)],
+            [sys.executable, "-W", "error", "-c", textwrap.dedent(script), server.url, str(ROOT), carrier],
             capture_output=True,
             text=True,
             check=False,

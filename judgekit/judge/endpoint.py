@@ -10,7 +10,7 @@ import json
 import random
 import threading
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,12 +31,12 @@ from judgekit.judge import faults
 from judgekit.judge.address import public_url, secrets_of
 from judgekit.judge.limiter import Limiter, Slot
 from judgekit.judge.tokens import FIRST_REPLY, tokens_of
-from judgekit.judge.transfer import SLOWEST, Download, Upload
+from judgekit.judge.transfer import SLOWEST, Download, Received, Upload
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
 
-    from judgekit.judge.transport import QuietClient, Received
+    from judgekit.judge.transport import Carrier, QuietClient
 
 PASSING: Final = (CallTimeout, ConnectionFailed, RateLimited, ServerFailed)
 BACKOFF: Final = 0.5
@@ -84,6 +84,7 @@ class Endpoint:
     through, and starts none later than `max_seconds` after its first. Where the endpoint says when to come back (429,
     503), every call waits until then, or fails at once when that is later than it may start. `wait_cap` bounds only
     the pauses that nobody asked for. After `dead_after` failed calls in a row, none succeeding between, it is given up.
+    `carrier` is what posts: aiohttp where it is installed and no proxy stands between, else httpx2.
     `on_message` is told of long pauses. `clock`, `sleep` and `chance` (a number in [0, 1)) are parameters so that
     waiting can be tested without waiting.
 
@@ -103,6 +104,7 @@ class Endpoint:
         concurrency: int = 16,
         rpm: float | None = None,
         tpm: float | None = None,
+        carrier: Carrier = "auto",
         wait_cap: float = 120.0,
         dead_after: int = 8,
         on_message: Callable[[str], None] = _say_nothing,
@@ -123,6 +125,7 @@ class Endpoint:
         self._max_attempts = max_attempts
         self._max_seconds = max_seconds
         self._concurrency = concurrency
+        self._carrier: Carrier = carrier
         self._wait_cap = wait_cap
         self._dead_after = dead_after
         self._clock = clock
@@ -201,7 +204,7 @@ class Endpoint:
             await line.keeper.aclose()
 
     async def _line(self) -> Line:
-        from judgekit.judge.transport import CLIENT_CONNECTIONS, open_clients  # noqa: PLC0415 - it imports the SDK
+        from judgekit.judge.transport import open_clients  # noqa: PLC0415 - it imports the SDK
 
         loop = asyncio.get_running_loop()
         with self._lock:
@@ -209,10 +212,14 @@ class Endpoint:
                 return line
             # a loop that ended without closing its line would stay alive through it
             self._lines = {loop: line for loop, line in self._lines.items() if not loop.is_closed()}
-            count = max(1, self._concurrency)
-            clients = open_clients(self._url, api_key=self._key, headers=self._headers, connections=count)
-            free = [client for client in clients for _ in range(CLIENT_CONNECTIONS)]
-            line = Line(free, _keep(clients))
+            clients = open_clients(
+                self._url,
+                api_key=self._key,
+                headers=self._headers,
+                connections=max(1, self._concurrency),
+                carrier=self._carrier,
+            )
+            line = Line(clients, _keep(set(clients)))
             self._lines[loop] = line
         # an event loop closes the async generators that were begun in it before it ends
         await anext(line.keeper)
@@ -404,7 +411,7 @@ def _extend(limit: asyncio.Timeout, size: int) -> None:
     limit.reschedule((limit.when() or 0.0) + size / SLOWEST)
 
 
-async def _keep(clients: list[QuietClient]) -> AsyncGenerator[None]:
+async def _keep(clients: Collection[QuietClient]) -> AsyncGenerator[None]:
     try:
         yield
     finally:

@@ -1,7 +1,8 @@
-"""Files on their way to and from an endpoint: streamed, never whole in memory, and bounded in size and time."""
+"""What goes to and comes from an endpoint. Files are streamed, never whole in memory, and bounded in size and time."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,15 @@ from typing import Final
 PIECE: Final = 1 << 18
 #: Bytes a second below which a transfer is given up, once its first `timeout` seconds are over.
 SLOWEST: Final = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """An HTTP response, read to its end."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
 
 
 @dataclass(frozen=True, slots=True)

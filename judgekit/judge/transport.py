@@ -6,10 +6,11 @@ Importing this module imports the SDK (half a second), so only the function that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
+from urllib.request import getproxies
 
 import httpx2
 import openai
@@ -17,31 +18,29 @@ from openai import AsyncOpenAI, Omit, RequestOptions
 
 from judgekit.errors import ConnectionFailed, JudgeUnusable
 from judgekit.judge.faults import NotConnected
-from judgekit.judge.transfer import PIECE, Download, Upload
+from judgekit.judge.transfer import PIECE, Download, Received, Upload
+
+if TYPE_CHECKING:
+    from judgekit.judge.lean import Lean
+
+#: What carries the requests of a run; "auto": aiohttp where it is installed and no proxy stands between.
+Carrier: TypeAlias = Literal["auto", "aiohttp", "httpx2"]
 
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 # a pool looks at all of its connections twice a call: many small pools cost less than a large one
 CLIENT_CONNECTIONS: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
-    """An HTTP response, read to its end."""
-
-    status: int
-    headers: Mapping[str, str]
-    content: bytes
-
-
 class QuietClient(AsyncOpenAI):
     """The SDK's client without what it would add on its own: headers about this machine, and anything that it
     reads from `OPENAI_*` variables, which may belong to another provider than the one asked here.
 
-    `http` is the HTTP client under it. What a run asks by the thousand goes there directly: the SDK's way to it costs
-    as much again as the sending.
+    `http` is the HTTP client under it. What a run asks by the thousand goes there directly, or to `lean` where there
+    is one: the SDK's way to it costs as much again as the sending.
     """
 
     http: httpx2.AsyncClient
+    lean: Lean | None
     sent_headers: Mapping[str, str]
     _addresses: dict[str, httpx2.URL]
 
@@ -60,6 +59,11 @@ class QuietClient(AsyncOpenAI):
             self._addresses[path] = below.copy_merge_params(query) if query else below
         return self._addresses[path]
 
+    async def close(self) -> None:
+        if self.lean is not None:
+            await self.lean.close()
+        await super().close()
+
     @property
     def default_headers(self) -> dict[str, str | Omit]:
         return {
@@ -70,8 +74,10 @@ class QuietClient(AsyncOpenAI):
         }
 
 
-def open_clients(url: str, *, api_key: str | None, headers: Mapping[str, str], connections: int) -> list[QuietClient]:
-    """Clients for the running event loop with room for so many connections together, `CLIENT_CONNECTIONS` each.
+def open_clients(
+    url: str, *, api_key: str | None, headers: Mapping[str, str], connections: int, carrier: Carrier = "auto"
+) -> list[QuietClient]:
+    """A client for each of so many connections in the running event loop; `CLIENT_CONNECTIONS` share one.
 
     They never retry, follow no redirect and have no time limits: the caller bounds the whole exchange, which a limit
     per read cannot do.
@@ -80,6 +86,11 @@ def open_clients(url: str, *, api_key: str | None, headers: Mapping[str, str], c
     is_local = address.hostname in LOOPBACK
     # plain HTTP reads no certificates (20 ms); all clients of one endpoint share them
     context = httpx2.create_ssl_context() if address.scheme == "https" else False
+    lean = None
+    if _is_carried_by_aiohttp(carrier, is_local=is_local):
+        from judgekit.judge.lean import Lean  # noqa: PLC0415 - aiohttp is an extra
+
+        lean = Lean(connections, context)
     clients = []
     for _ in range(-(-connections // CLIENT_CONNECTIONS)):
         http = httpx2.AsyncClient(
@@ -105,9 +116,15 @@ def open_clients(url: str, *, api_key: str | None, headers: Mapping[str, str], c
             http_client=http,
         )
         client.http, client._addresses = http, {}  # noqa: SLF001 - the SDK's own __init__ is left alone
-        client.sent_headers = headers
+        client.lean, client.sent_headers = lean, headers
         clients.append(client)
-    return clients
+    return [clients[number // CLIENT_CONNECTIONS] for number in range(connections)]
+
+
+def _is_carried_by_aiohttp(carrier: Carrier, *, is_local: bool) -> bool:
+    if carrier == "auto":  # httpx2 speaks to every kind of proxy
+        return find_spec("aiohttp") is not None and (is_local or not getproxies())
+    return carrier == "aiohttp"
 
 
 async def exchange(client: QuietClient, path: str, content: bytes | Upload | None) -> Received:
@@ -122,6 +139,8 @@ async def exchange(client: QuietClient, path: str, content: bytes | Upload | Non
             response = await client.get(path, cast_to=httpx2.Response, options=options)
         elif isinstance(content, Upload):
             response = await _uploaded(client, path, content)
+        elif client.lean is not None:
+            return await client.lean.post(client.address(path), client.plain_headers, content)
         else:
             request = httpx2.Request("POST", client.address(path), headers=client.plain_headers, content=content)
             response = await client.http.send(request)
