@@ -6,6 +6,8 @@ The files in `tests/sheets` were drawn here, filled in, and saved again by Libre
 import csv
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import openpyxl
@@ -103,6 +105,19 @@ def test_a_sheet_in_another_encoding_is_read_but_for_what_was_lost_in_it(run, sa
         read(SAVED_AGAIN / "semicolon-ansi.csv")
     path = saved({(0, "verdict"): "supported", (1, "question"): "Größe?"}, encoding="latin-1")
     assert brought_in(run, path).new == 1
+
+
+@pytest.mark.parametrize("heading", ["human_verdict", "verdict: supported or not", "My Verdict (yes / no)"])
+def test_a_renamed_column_of_verdicts_is_no_sheet_of_rows_put_off(run, saved, heading):
+    filled = saved({}, drop=(VERDICT,), extra={heading: "supported", "note": "read twice"})
+    with pytest.raises(InputError, match=r"back.csv:1: no column 'verdict'; is it '.*verdict.*'\? call it 'verdict'"):
+        brought_in(run, filled)
+    assert labels_of(run) == history_of(run) == []
+
+
+def test_a_sheet_without_verdicts_is_none(run, saved):
+    with pytest.raises(InputError, match="no column 'verdict'; give the sheet as it was drawn"):
+        brought_in(run, saved({}, drop=(VERDICT,), extra={"note": "read twice"}))
 
 
 @pytest.mark.parametrize(
@@ -407,3 +422,16 @@ def test_worst_picks_the_rows_that_the_report_shows_first(tmp_path):
     assert "10 of 60 units drawn" in drawn.output, drawn.exception
     (name,) = (path.name.partition(".")[0] for path in (run.folder / "spotcheck").glob("*.key.jsonl"))
     assert {line.sample_id for line in key_of(run, name)} >= {"q10", "q11", "q12"}
+
+
+def test_several_imports_at_once_lose_no_line(run, saved, rows):
+    """Whoever comes second waits, instead of cutting off as torn what the other is about to write."""
+    path = labels_path(run)
+    path.parent.mkdir(exist_ok=True)
+    add = "from judgekit.review import HumanLabel; from judgekit.review.labels import add_labels"
+    told = "unit_id=str(at), export_id='x', reviewer=sys.argv[2], verdict='supported', at='', where='w' * 9000"
+    code = f"""import sys; {add}; from judgekit.rundir import Run
+for at in range(60): add_labels(Run(sys.argv[1]), [HumanLabel({told})])"""
+    writers = [subprocess.Popen([sys.executable, "-c", code, str(run.folder), name]) for name in "abc"]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    assert len(history_of(run)) == 180

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -409,6 +409,66 @@ def test_another_run_without_labels_has_nothing_to_give(tmp_path):
     run, other = a_run(tmp_path, rows=10), a_run(tmp_path, "other", rows=10)
     done = judgekit("spotcheck", "report", run.folder, "--labels-from", other.folder)
     assert "has no labels" in " ".join(nothing_said(done).split())
+
+
+# --- a run that was judged anew --------------------------------------------------------------------
+
+
+def judged(folder: Path, colours: Sequence[tuple[int, str]]) -> Run:
+    """A run of a claim a row, every one of them found supported; the row keeps its id, whatever its colour is."""
+    log = folder.with_name("log.jsonl")
+    rows = [{"id": f"r{at}", "question": "?", "answer": f"It is {one}.", "contexts": ["."]} for at, one in colours]
+    log.write_text(lines(rows), encoding="utf-8")
+    judge = judge_that(labels=lambda _claim, _sources: "supported", split=lambda text: [text])
+    return jk.judge_log(log, out=folder, judge=judge.judge, metrics=["faithfulness"])
+
+
+def test_a_label_counts_for_the_text_it_was_given_for_alone(tmp_path):
+    """Row 0 gets another answer, which is judged anew under the same ids and with the same verdict."""
+    first = list(enumerate(["red", "blue", "green", "grey"]))
+    run = judged(tmp_path / "run", first)
+    reviewed(run)
+    assert report(run)["labels"] == 4
+    again = judged(tmp_path / "run", [(0, "pink"), *first[1:]])
+    assert again.folder == run.folder
+    done = judgekit("spotcheck", "report", run.folder)
+    assert done.code == 2
+    assert "has other texts; draw again, labels of the same checks are kept" in done.err
+    sheet = tmp_path / "new.csv"
+    assert judgekit("spotcheck", "draw", run.folder, "-n", 90, "--only", "new", "-o", sheet).code == 0
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        assert [row["claim"] for row in csv.DictReader(file)] == ["It is pink."]
+    found = report(run)
+    assert (found["labels"], found["aside"], found["unanswered"]) == (3, 1, {"blank": 1})
+    filled = fill(sheet, lambda _row: "not_supported", reviewer="ann")
+    assert judgekit("spotcheck", "import", run.folder, filled).out.startswith("labels by ann: 1 new, 0 changed")
+    found = report(run)
+    assert (found["labels"], found["aside"]) == (4, 0)
+    assert [one["claim"] for one in found["disagreements"] if one["sample_id"] == "r0"] == ["It is pink."]
+
+
+def test_a_text_that_is_as_it_was_again_has_its_labels_again(tmp_path):
+    first = list(enumerate(["red", "blue"]))
+    run = judged(tmp_path / "run", first)
+    reviewed(run, lambda _row: "supported")
+    judged(tmp_path / "run", [(0, "pink"), first[1]])
+    reviewed(run, lambda _row: "not_supported", by="bob")
+    assert report(run)["disagreements"][0]["claim"] == "It is pink."
+    judged(tmp_path / "run", first)
+    found = report(run)
+    assert (found["labels"], found["unanswered"]) == (1, {"disputed": 1})
+
+
+def test_reviewers_of_different_texts_are_not_in_dispute(tmp_path):
+    run = judged(tmp_path / "run", [(0, "red")])
+    reviewed(run, lambda _row: "supported")
+    judged(tmp_path / "run", [(0, "pink")])
+    sheet = tmp_path / "pink.csv"
+    assert judgekit("spotcheck", "draw", run.folder, "-o", sheet).code == 0
+    done = judgekit("spotcheck", "import", run.folder, fill(sheet, lambda _row: "not_supported", reviewer="bob"))
+    assert "disputed" not in done.out
+    found = report(run)
+    assert (found["labels"], found["reviewers"], found["ceiling"]) == (1, ["bob"], None)
 
 
 # --- what is printed -------------------------------------------------------------------------------

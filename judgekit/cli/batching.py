@@ -18,7 +18,7 @@ from judgekit.rundir import Run, alone_in, has_run
 from judgekit.waves import BATCHES, Parcel, Parcels, bring_in
 
 #: Options of `run` that an export has no use for, and those that `spending_options` gives.
-_ABOUT_RESULTS = {"max_unjudged", "only_estimate", "as_json", "record", "cassette"}
+_ABOUT_RESULTS = {"max_unjudged", "recheck", "only_estimate", "as_json", "record", "cassette"}
 _NOT_FOR_EXPORT = frozenset({*_ABOUT_RESULTS, "by_batches", "batch_least", "batch_wait"})
 _SPENDING = frozenset({"max_calls", "max_tokens", "max_cost", "price_in", "price_out", "prices"})
 

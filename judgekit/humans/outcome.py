@@ -36,9 +36,10 @@ class Outcome(Record):
 
     `export_id` is the draw it rests on: `drawn` of `checks` were drawn, `labels` have a usable label, `unanswered`
     counts the others by why, and `unjudged` ones could not be drawn. `assisted` labels were given with the judge's
-    verdict in view. `aside` checks have a label that enters no estimate: picked by hand, or of another draw. With
-    `labels_from`, another run, `matched` checks are the same there, and its labels count for them. `not_corrected` says
-    of each other metric why. `agreement` is over all checks, `by_metric` over those of one metric.
+    verdict in view. `aside` checks have a label that enters no estimate: picked by hand, of another draw, or given for
+    texts that the run no longer holds. With `labels_from`, another run, `matched` checks are the same there, and its
+    labels count for them. `not_corrected` says of each other metric why. `agreement` is over all checks, `by_metric`
+    over those of one metric.
     """
 
     run: str

@@ -80,7 +80,10 @@ def _facts(outcome: Outcome) -> Iterator[tuple[str, str]]:
     if outcome.unjudged:
         yield "Unjudged", f"{outcome.unjudged:,} checks without a verdict: they could not be drawn"
     if outcome.aside:
-        yield "Set aside", f"{outcome.aside:,} labelled checks, picked by hand or of another draw: in no estimate"
+        yield (
+            "Set aside",
+            f"{outcome.aside:,} labelled checks, picked by hand, of another draw or of other texts: in no estimate",
+        )
     if outcome.assisted:
         yield "Assisted", f"{outcome.assisted:,} labels were given with the verdict in view: all of this is optimistic"
 

@@ -14,12 +14,13 @@ from pathlib import Path
 
 from judgekit.errors import InputError
 from judgekit.metrics import Metric
+from judgekit.review.contents import contents_of
 from judgekit.review.labels import exports_of, key_path, labels_of, note_export, settled, write_key
-from judgekit.review.records import Export, KeyLine, Kind, Only, ReviewUnit
+from judgekit.review.records import Export, KeyLine, Kind, Only, ReviewUnit, unit_of
 from judgekit.review.sheets import Format
 from judgekit.review.units import shown
 from judgekit.rundir import Run
-from judgekit.sampling import OVERLAP, Candidate, Drawn, Unit, answers_of, checks_of, draw, row_order
+from judgekit.sampling import OVERLAP, Candidate, Drawn, answers_of, checks_of, draw, row_order
 
 _DIGITS = 10
 
@@ -61,7 +62,7 @@ def draw_review(run: Run, order: Order, *, sheet: Path, form: Format, at: str) -
     drawn = draw(population.candidates, order.n, seed=order.seed, overlap=_overlap(order))
     picked = _picked(run, population.candidates, drawn, order.inspect)
     export_id = _export_id(run, order, metrics, drawn, picked)
-    key = _key(drawn, picked, order, export_id)
+    key = _with_contents(run, _key(drawn, picked, order, export_id))
     hands = _hands(run, key, order, hands_out)
     earlier = next((export for export in exports_of(run) if export.export_id == export_id), None)
     write_key(key_path(run, export_id), key)
@@ -176,6 +177,12 @@ def _key(drawn: Sequence[Drawn], picked: Sequence[Candidate], order: Order, expo
     return [lines[unit] for unit in row_order(list(lines), seed=order.seed)]
 
 
+def _with_contents(run: Run, key: Iterable[KeyLine]) -> list[KeyLine]:
+    lines = list(key)
+    contents = contents_of(run, map(unit_of, lines))
+    return [line.having(content=contents.get(line.unit_id)) for line in lines]
+
+
 def _line(candidate: Candidate, order: Order, export_id: str) -> KeyLine:
     return KeyLine(
         unit_id=candidate.unit.unit_id,
@@ -214,7 +221,7 @@ def _wanted(run: Run, key: Sequence[KeyLine], only: Only | None) -> list[KeyLine
     """The lines of the units that are to be in a sheet."""
     if only is None:
         return list(key)
-    found = settled(labels_of(run))
+    found = settled(labels_of(run, {line.unit_id: line.content for line in key if line.content is not None}))
     if only == "new":
         return [line for line in key if line.unit_id not in found]
     return [line for line in key if line.unit_id in found and found[line.unit_id].is_disputed]
@@ -228,6 +235,5 @@ def _units(run: Run, lines: Sequence[KeyLine], *, visible: bool) -> list[ReviewU
     found: dict[str, ReviewUnit] = {}
     for result in run:
         for line in wanted.get(result.id, ()):
-            unit = Unit(line.unit_id, line.sample_id, line.claim_id, line.sources)
-            found[line.unit_id] = shown(result, unit, export_id=line.export_id, visible=visible)
+            found[line.unit_id] = shown(result, unit_of(line), export_id=line.export_id, visible=visible)
     return [found[line.unit_id] for line in lines]

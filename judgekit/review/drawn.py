@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from hashlib import sha256
 from typing import NamedTuple
 
 from judgekit.errors import InputError
 from judgekit.humans import NOT_SUPPORTED, Checked, is_supported
 from judgekit.metrics import METRICS, Metric
-from judgekit.records import THE_ANSWER, THE_REFERENCE, Label, Result, Sample
-from judgekit.review.labels import Settled, exports_of, history_of, key_of, labels_of, settled
-from judgekit.review.records import HumanLabel, HumanVerdict, KeyLine
+from judgekit.records import Label
+from judgekit.review.contents import contents_of
+from judgekit.review.labels import Settled, exports_of, history_of, is_about, key_of, labels_of, settled
+from judgekit.review.records import HumanLabel, HumanVerdict, KeyLine, unit_of
 from judgekit.rundir import Run
 from judgekit.sampling import Candidate, Population, checks_of
 
@@ -52,16 +51,25 @@ class Draw(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """The labels beside a run: what they amount to, unit by unit, and the units that a reviewer put off."""
+    """The labels beside a run: what they amount to, unit by unit, and the units that a reviewer put off.
+
+    `texts`: the content that each drawn unit has now. `outdated` units have labels only for texts that they had once.
+    """
 
     settled: Mapping[str, Settled]
     deferred: frozenset[str]
+    texts: Mapping[str, str]
+    outdated: int = 0
 
     @classmethod
     def of(cls, run: Run) -> Labels:
-        found = settled(labels_of(run))
-        put_off = frozenset(line.unit_id for line in history_of(run) if line.verdict is None)
-        return cls(found, put_off - found.keys())
+        drawn = {line.unit_id: unit_of(line) for export in exports_of(run) for line in key_of(run, export.export_id)}
+        texts = contents_of(run, drawn.values())
+        found = settled(labels_of(run, texts))
+        lines = [line for line in history_of(run) if line.verdict is None and is_about(line, texts)]
+        put_off = frozenset(line.unit_id for line in lines)
+        given = {label.unit_id for label in labels_of(run)}
+        return cls(found, put_off - found.keys(), texts, len(given - found.keys()))
 
 
 class Reviewed(NamedTuple):
@@ -87,7 +95,7 @@ def draws_of(run: Run, labels: Labels) -> list[Draw]:
             known[export.metrics] = checks_of(run, _metrics(run, export.metrics))
         population = known[export.metrics]
         key = {line.unit_id: line for line in key_of(run, export.export_id) if line.purpose == "estimate"}
-        if changed := _change(population, key.values()):
+        if changed := _change(population, key.values(), labels.texts):
             stale = (
                 f"{run.folder}: the run is not what it was when {export.export_id} was drawn: {changed}; draw again, "
             )
@@ -108,13 +116,15 @@ def _metrics(run: Run, names: Iterable[str]) -> list[Metric]:
     return [there[name] for name in names if name in there]
 
 
-def _change(population: Population, key: Iterable[KeyLine]) -> str:
+def _change(population: Population, key: Iterable[KeyLine], texts: Mapping[str, str]) -> str:
     """What the run holds otherwise than a key says; empty when nothing."""
     sizes = Counter(candidate.stratum for candidate in population.candidates)
     strata = {candidate.unit.unit_id: candidate.stratum for candidate in population.candidates}
     for line in key:
         if strata.get(line.unit_id) != line.stratum:
-            return f"{line.unit_id} of {line.sample_id!r} is no longer of the stratum {line.stratum!r}"
+            return f"{line.unit_id} of {line.sample_id!r:.80} is no longer of the stratum {line.stratum!r}"
+        if line.content is not None and texts.get(line.unit_id) != line.content:
+            return f"{line.unit_id} of {line.sample_id!r:.80} has other texts"
         if sizes[line.stratum] != line.stratum_size:
             return f"its stratum {line.stratum!r} held {line.stratum_size} checks and holds {sizes[line.stratum]}"
     return ""
@@ -188,9 +198,13 @@ def carried(run: Run, own: Reviewed, other: Run, theirs: Reviewed, *, metrics: I
     candidates = candidates_of(run, metrics)
     there: dict[str, list[str]] = {}
     if theirs.draw:
-        for unit_id, content in _contents(other, theirs.draw.candidates):
+        for unit_id, content in _contents(other, theirs.draw.candidates).items():
             there.setdefault(content, []).append(unit_id)
-    same = {unit_id: found.pop(0) for unit_id, content in _contents(run, candidates) if (found := there.get(content))}
+    same = {
+        unit_id: found.pop(0)
+        for unit_id, content in _contents(run, candidates).items()
+        if (found := there.get(content))
+    }
     checks: dict[str, Checked] = {}
     key: dict[str, KeyLine] = {}
     meant: dict[str, Settled] = {}
@@ -211,28 +225,9 @@ def carried(run: Run, own: Reviewed, other: Run, theirs: Reviewed, *, metrics: I
         if name in source.labels.settled:
             meant[unit_id] = source.labels.settled[name]
     export_id = next((one.draw.export_id for one in (own, theirs) if one.draw), "")
-    return Carried(Draw(export_id, key, checks, candidates), Labels(meant, frozenset()), len(same))
+    return Carried(Draw(export_id, key, checks, candidates), Labels(meant, frozenset(), {}), len(same))
 
 
-def _contents(run: Run, candidates: Mapping[str, Candidate]) -> Iterator[tuple[str, str]]:
-    """Unit id and a hash of all that a human's label depends on, in the order of the run."""
-    by_sample: dict[str, list[Candidate]] = {}
-    for candidate in candidates.values():
-        by_sample.setdefault(candidate.unit.sample_id, []).append(candidate)
-    for result in run:
-        for candidate in by_sample.get(result.id, ()):
-            yield candidate.unit.unit_id, _content(result, candidate)
-
-
-def _content(result: Result, candidate: Candidate) -> str:
-    sample = result.case.sample
-    (claim,) = (claim for claim in result.claims if claim.id == candidate.unit.claim_id)
-    taken_from = sample.answer if claim.side == "answer" else sample.reference
-    named = [sample.question, claim.side, taken_from, claim.text, _texts(sample, candidate.unit.sources)]
-    return sha256(json.dumps(named).encode()).hexdigest()
-
-
-def _texts(sample: Sample, sources: tuple[str, ...]) -> list[object]:
-    if sources in (THE_REFERENCE, THE_ANSWER):
-        return [sources[0], sample.reference if sources == THE_REFERENCE else sample.answer]
-    return [[context.title, context.text] for context in map(sample.context, sources)]
+def _contents(run: Run, candidates: Mapping[str, Candidate]) -> dict[str, str]:
+    """Unit id -> content of the checks, in the order of the run."""
+    return contents_of(run, (candidate.unit for candidate in candidates.values()))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from judgekit.errors import LogError
-from judgekit.review.labels import add_labels, exports_of, key_of, labels_of, last_lines, settled
+from judgekit.review.labels import add_labels, exports_of, key_of, labels_of, last_lines, line_of, settled
 from judgekit.review.records import Filled, HumanLabel, KeyLine
 from judgekit.review.sheets import read
 from judgekit.rundir import Run
@@ -40,11 +40,12 @@ def import_sheets(
     ISO 8601. InputError, and nothing is kept: a unit or an export that was not drawn from this run, a unit twice in one
     file with different labels, no reviewer, or a cell that cannot be read; a line a problem, with its place and remedy.
     """
-    intake = _Intake(_Keys(run), reviewer or (ADJUDICATOR if adjudicated else None), adjudicated=adjudicated, at=at)
+    keys = _Keys(run)
+    intake = _Intake(keys, reviewer or (ADJUDICATOR if adjudicated else None), adjudicated=adjudicated, at=at)
     given = [label for path in files for label in intake.labels(path)]
     if intake.problems:
         raise LogError(intake.problems)
-    return _kept(run, given, blank=intake.blank)
+    return _kept(run, given, blank=intake.blank, texts=keys.texts)
 
 
 class _Keys:
@@ -56,6 +57,12 @@ class _Keys:
             for export in exports_of(run)
         }
         self._folder = run.folder
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Unit id -> the content that the latest draw of it showed."""
+        lines = (line for key in self.of.values() for line in key.values())
+        return {line.unit_id: line.content for line in lines if line.content is not None}
 
     def find(self, row: Filled) -> KeyLine | str:
         """The key line of a row, or what is wrong with it. A row without an export id belongs to the latest draw that
@@ -124,6 +131,7 @@ class _Intake:
             minutes=row.minutes,
             assisted=not line.blind,
             adjudicated=self._adjudicated,
+            content=line.content,
             at=self._at,
             where=row.where,
         )
@@ -163,12 +171,12 @@ def _content(label: HumanLabel) -> HumanLabel:
     return label.having(at="", where="", minutes=None)
 
 
-def _kept(run: Run, given: Sequence[HumanLabel], *, blank: int) -> Imported:
+def _kept(run: Run, given: Sequence[HumanLabel], *, blank: int, texts: Mapping[str, str]) -> Imported:
     last = last_lines(run)
     fresh: list[HumanLabel] = []
     new = changed = unchanged = 0
     for label in given:
-        key = (label.unit_id, label.reviewer, label.adjudicated)
+        key = line_of(label)
         before = last.get(key)
         if before is not None and _content(before) == _content(label):
             unchanged += 1
@@ -179,7 +187,7 @@ def _kept(run: Run, given: Sequence[HumanLabel], *, blank: int) -> Imported:
         fresh.append(label)
     if fresh:
         add_labels(run, fresh)
-    outcome = settled(labels_of(run))
+    outcome = settled(labels_of(run, texts))
     return Imported(
         reviewers=tuple(dict.fromkeys(label.reviewer for label in given)),
         new=new,

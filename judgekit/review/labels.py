@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple, TypeVar
 
@@ -86,27 +87,47 @@ def add_labels(run: Run, labels: Iterable[HumanLabel]) -> None:
     _append(labels_path(run), labels)
 
 
-def labels_of(run: Run) -> list[HumanLabel]:
+def labels_of(run: Run, texts: Mapping[str, str] | None = None) -> list[HumanLabel]:
     """The labels in force: the last line of each reviewer about each unit, if it says anything; in order of import.
 
-    For a claim that is a verdict; for a whole answer a verdict, or how many claims are missing.
+    For a claim that is a verdict; for a whole answer a verdict, or how many claims are missing. With `texts`, unit ids
+    with the content that each has now, a label that was given for another content is none.
 
     Several reviewers of one unit are several labels, an adjudicator's among them: `settled` makes one of them.
     """
-    return [label for label in last_lines(run).values() if label.verdict is not None or label.missed is not None]
+    told = [label for label in last_lines(run).values() if label.verdict is not None or label.missed is not None]
+    return told if texts is None else [label for label in told if is_about(label, texts)]
 
 
-def last_lines(run: Run) -> dict[tuple[str, str, bool], HumanLabel]:
-    """(unit id, reviewer, whether adjudicated) -> the last line of that reviewer about that unit, in order of import.
+def is_about(label: HumanLabel, texts: Mapping[str, str]) -> bool:
+    """Whether a label was given for the content that its unit has among these; one that does not know is."""
+    return label.content is None or label.content == texts.get(label.unit_id)
+
+
+def last_lines(run: Run) -> dict[Line, HumanLabel]:
+    """The last line of each reviewer about each unit, and each content of it, in order of import.
 
     Who settles a disagreement may have been one of its parties: what they said first stays in force beside it.
     """
-    last: dict[tuple[str, str, bool], HumanLabel] = {}
+    last: dict[Line, HumanLabel] = {}
     for label in history_of(run):
-        key = (label.unit_id, label.reviewer, label.adjudicated)
+        key = line_of(label)
         last.pop(key, None)
         last[key] = label
     return last
+
+
+class Line(NamedTuple):
+    """What makes a label take the place of an earlier one."""
+
+    unit_id: str
+    reviewer: str
+    adjudicated: bool
+    content: str | None
+
+
+def line_of(label: HumanLabel) -> Line:
+    return Line(label.unit_id, label.reviewer, label.adjudicated, label.content)
 
 
 class Settled(NamedTuple):
@@ -155,13 +176,24 @@ def _side(verdict: HumanVerdict | None) -> bool | None:
 
 
 def _append(path: Path, records: Iterable[Record]) -> None:
-    """Add lines in one write. A torn last line, left by a kill, is cut off first."""
+    """Add lines in one write, when no other process does. A torn last line, left by a kill, is cut off first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = "".join(f"{record.model_dump_json(exclude_defaults=True)}\n" for record in records)
     with path.open("ab+") as file:
+        _wait_for(file)
         whole = _whole_length(file)
         file.truncate(whole)
         file.write(lines.encode())
+
+
+def _wait_for(file: IO[bytes]) -> None:
+    """Have a file for oneself until it is closed; where there are no locks it is not waited for."""
+    try:
+        import fcntl  # noqa: PLC0415 - not on Windows
+    except ImportError:
+        return
+    with suppress(OSError):  # a file system without locks
+        fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def _whole_length(file: IO[bytes]) -> int:

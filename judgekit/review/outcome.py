@@ -149,7 +149,7 @@ def _with_facts(told: Outcome, main: Draw, labels: Labels, used: Iterable[Draw])
         assisted=sum(check.assisted for check in labelled),
         unjudged=main.unjudged,
         unanswered=dict(sorted(Counter(check.unanswered for check in checks if check.unanswered).items())),
-        aside=len(own - in_use) if told.labels_from is None else 0,
+        aside=len(own - in_use) + labels.outdated if told.labels_from is None else 0,
     )
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Literal
 
 from judgekit.records import Label, Record, Side
-from judgekit.sampling import Bin
+from judgekit.sampling import Bin, Unit
 
 Kind = Literal["verdict", "sample"]
 Purpose = Literal["estimate", "inspect"]
@@ -109,7 +109,8 @@ class KeyLine(Record):
     the lines of an export with `purpose` estimate describe the whole population. A unit with `purpose` inspect was
     picked, not drawn: `stratum_size`, `stratum_drawn` and `inclusion` are None, and it must enter no estimate.
     For `kind` sample there is one stratum of all answers; `claim_id`, `label`, `bin` and `probabilities` are None.
-    `is_overlap`: goes to a second reviewer. `blind` False: the sheet showed the judge's verdict.
+    `is_overlap`: goes to a second reviewer. `blind` False: the sheet showed the judge's verdict. `content` is a hash
+    of the texts that were shown: a label counts for these alone. None in a key that was written before it was kept.
     """
 
     unit_id: str
@@ -130,6 +131,12 @@ class KeyLine(Record):
     is_overlap: bool = False
     seed: int
     blind: bool = True
+    content: str | None = None
+
+
+def unit_of(line: KeyLine) -> Unit:
+    """The unit that a key line is about."""
+    return Unit(line.unit_id, line.sample_id, line.claim_id, line.sources)
 
 
 class Export(Record):
@@ -181,10 +188,10 @@ class Filled(Record):
 class HumanLabel(Record):
     """One line of `RUN/spotcheck/labels.jsonl`: what a reviewer said of a unit, and when it was imported.
 
-    Lines are only ever added. Of the lines of one reviewer about one unit the last one counts (and the last adjudicated
-    one, if that reviewer also adjudicated). A line without a verdict
-    (`deferred`) takes back an earlier one. `assisted`: the reviewer saw the judge's verdict. `adjudicated`: said to
-    settle a disagreement; it outweighs all other reviewers. `at` is in UTC, ISO 8601.
+    Lines are only ever added. Of the lines of one reviewer about one unit and content the last one counts (and the
+    last adjudicated one, if that reviewer also adjudicated). A line without a verdict (`deferred`) takes back an
+    earlier one. `assisted`: the reviewer saw the judge's verdict. `adjudicated`: said to settle a disagreement; it
+    outweighs all other reviewers. `at` is in UTC, ISO 8601. `content` is that of the key.
     """
 
     unit_id: str
@@ -198,5 +205,6 @@ class HumanLabel(Record):
     minutes: float | None = None
     assisted: bool = False
     adjudicated: bool = False
+    content: str | None = None
     at: str
     where: str

@@ -25,6 +25,8 @@ E = TypeVar("E", HumanVerdict, ClaimCheck)
 #: The columns that are read, beside the two ids.
 NAMES = (VERDICT.name, CLAIM_OK.name, EVIDENCE.name, MISSED.name, NOTE.name, REVIEWER.name, MINUTES.name)
 _GARBLED = "holds signs that were lost on the way; save the sheet as UTF-8 (in Excel: CSV UTF-8) and import it again"
+#: Columns of a sheet that is not blind: what the judge said, and nobody fills in.
+_SHOWN = "judge_"
 #: What shows that somebody has been at a unit; name and time may have been filled in for all rows beforehand.
 _TELLING = (VERDICT.name, CLAIM_OK.name, EVIDENCE.name, MISSED.name, NOTE.name)
 
@@ -35,13 +37,20 @@ def column_of(heading: str) -> str:
 
 
 def columns_of(headings: Iterable[str], *, where: str) -> list[str]:
-    """The names of the columns. InputError: no `unit_id`, or a column that counts stands there twice."""
+    """The names of the columns.
+
+    InputError: no `unit_id`; a column that counts stands there twice; no verdicts, which would read as rows put off.
+    """
     names = [column_of(heading) for heading in headings]
     for name in (UNIT_ID, EXPORT_ID, *NAMES):
         if names.count(name) > 1:
             raise InputError(f"{where}: column {name!r} stands there twice; keep the one that counts")
     if UNIT_ID not in names:
         raise InputError(f"{where}: no column {UNIT_ID!r}; import the sheet with its first row, as it was drawn")
+    likely = [name for name in names if VERDICT.name in name and not name.startswith(_SHOWN)]
+    if VERDICT.name not in names and (likely or MISSED.name not in names):
+        named = f"; is it {likely[0]!r:.80}? call it {VERDICT.name!r}" if likely else "; give the sheet as it was drawn"
+        raise InputError(f"{where}: no column {VERDICT.name!r}{named}")
     return names
 
 
