@@ -8,7 +8,7 @@ score can be corrected by what the reviewers say. Sources: Cochran 1977, chapter
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from math import ceil
 from typing import Literal, NamedTuple
@@ -22,6 +22,8 @@ Bin = Literal["clear", "uncertain"]
 
 #: A verdict whose first and second label are closer than this is uncertain.
 CLEAR_MARGIN = 0.5
+#: The probability that a judge gives its own side, supported or not, is never lower.
+LEAST_CONFIDENCE = 0.5
 #: Each stratum gives at least this many units, or all it has.
 LEAST_PER_STRATUM = 5
 #: A second reviewer gets at least this many units, or all there are.
@@ -86,28 +88,40 @@ class Population(NamedTuple):
     apart: dict[str, int]
 
 
-def bin_of(verdict: Verdict) -> Bin:
+def bin_of(verdict: Verdict, *, below: float | None = None) -> Bin:
     """`uncertain` when anything the judge left says so, else `clear`.
 
-    That is: its two likeliest labels are less than 0.5 apart (repeated votes count as probabilities); the sources were
+    That is: its two likeliest labels are less than 0.5 apart (repeated votes count as probabilities), or, with `below`,
+    the judge gave its side, supported or not, a lower probability than that; the sources were
     asked in parts; a quote it gave does not stand in the sources, or it gave none for a label that needs one; or its
     label was turned down for lack of a quote.
     """
-    likeliest = sorted((verdict.probabilities or {}).values(), reverse=True)[:2]
-    is_close = len(likeliest) > 1 and likeliest[0] - likeliest[1] < CLEAR_MARGIN
     if verdict.evidence:
         unproven = any(not evidence.verified for evidence in verdict.evidence)
     else:
         unproven = verdict.label is not Label.UNSUPPORTED
+    is_close = _is_close(verdict.probabilities, below)
     return "uncertain" if is_close or verdict.in_parts or unproven or verdict.reason else "clear"
 
 
-def checks_of(results: Iterable[Result], metrics: Iterable[Metric]) -> Population:
+def _is_close(probabilities: Mapping[str, float] | None, below: float | None) -> bool:
+    if not probabilities:
+        return False
+    if below is not None:
+        support = probabilities.get(Label.SUPPORTED, 0.0)
+        return max(support, 1 - support) < below
+    likeliest = sorted(probabilities.values(), reverse=True)[:2]
+    return len(likeliest) > 1 and likeliest[0] - likeliest[1] < CLEAR_MARGIN
+
+
+def checks_of(
+    results: Iterable[Result], metrics: Iterable[Metric], *, uncertain_below: float | None = None
+) -> Population:
     """Every check that these metrics count and the judge gave a label to. Apart: `unjudged` checks.
 
     A check may serve several metrics. It is one unit, in the stratum of all of them together: strata are a partition by
     (the metrics of the check, the label, the bin), so they are exact for each metric alone. A label that needed no
-    judge is no unit.
+    judge is no unit. `uncertain_below`: see `bin_of`.
     """
     chosen = sorted(metrics, key=lambda metric: metric.name)
     candidates: list[Candidate] = []
@@ -123,12 +137,12 @@ def checks_of(results: Iterable[Result], metrics: Iterable[Metric]) -> Populatio
             if verdict is None or verdict.label is Label.UNJUDGED or check.claim_id not in claims:
                 unjudged += 1
             elif verdict.reason is None or verdict.calls:
-                candidates.append(_candidate(Unit.of(result.id, check), tuple(names), verdict))
+                sure = bin_of(verdict, below=uncertain_below)
+                candidates.append(_candidate(Unit.of(result.id, check), tuple(names), verdict, sure))
     return Population(candidates, {"unjudged": unjudged})
 
 
-def _candidate(unit: Unit, metrics: tuple[str, ...], verdict: Verdict) -> Candidate:
-    sure = bin_of(verdict)
+def _candidate(unit: Unit, metrics: tuple[str, ...], verdict: Verdict, sure: Bin) -> Candidate:
     stratum = f"{'+'.join(metrics)} | {verdict.label} | {sure}"
     return Candidate(unit, stratum, metrics, verdict.label, sure, verdict.probabilities)
 

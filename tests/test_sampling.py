@@ -175,6 +175,21 @@ def test_a_verdict_is_uncertain_when_anything_it_left_says_so(told, sure):
     assert bin_of(a_verdict("a1", "d1", **told)) == sure
 
 
+@pytest.mark.parametrize(
+    ("told", "sure"),
+    [
+        ({"probabilities": {"supported": 0.8, "unsupported": 0.2}}, "clear"),  # as sure as asked for
+        ({"probabilities": {"supported": 0.79, "unsupported": 0.21}}, "uncertain"),
+        ({"probabilities": {"supported": 0.1, "unsupported": 0.5, "contradicted": 0.4}}, "clear"),  # of its side: 0.9
+        ({"probabilities": {"unsupported": 0.6, "contradicted": 0.4}}, "clear"),
+        ({"probabilities": {"supported": 0.95}, "in_parts": True}, "uncertain"),
+        ({}, "clear"),
+    ],
+)
+def test_a_least_confidence_takes_the_place_of_the_two_likeliest_labels(told, sure):
+    assert bin_of(a_verdict("a1", "d1", **told), below=0.8) == sure
+
+
 def test_whole_answers_are_drawn_where_their_claims_are_known():
     results = [
         a_result("q1"),

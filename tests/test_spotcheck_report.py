@@ -14,6 +14,7 @@ from test_cli import Done, judgekit
 
 import judgekit as jk
 from judgekit.metrics import METRICS, Metric
+from judgekit.review import exports_of, key_of
 from judgekit.review.drawn import Labels, draws_of
 from judgekit.review.outcome import outcome_of
 from judgekit.rundir import RESULTS, Run
@@ -409,6 +410,36 @@ def test_another_run_without_labels_has_nothing_to_give(tmp_path):
     run, other = a_run(tmp_path, rows=10), a_run(tmp_path, "other", rows=10)
     done = judgekit("spotcheck", "report", run.folder, "--labels-from", other.folder)
     assert "has no labels" in " ".join(nothing_said(done).split())
+
+
+# --- where "uncertain" begins ----------------------------------------------------------------------
+
+
+def test_a_recommended_threshold_can_be_drawn_by(tmp_path):
+    """The judge gives its label .9: all it has for support, but what it calls unsupported has .967 on its side."""
+    run = a_run(tmp_path, form="probabilities", rows=20)
+    draw = ("spotcheck", "draw", run.folder, "-n", 20, "-o")
+    for below in ("0.5", "1.01", "nan"):
+        done = judgekit(*draw, tmp_path / "no.csv", "--uncertain-below", below)
+        assert (done.code, "give more than 0.5, at most 1" in done.err) == (2, True)
+    reviewed(run, truly, "--uncertain-below", "0.95")
+    assert judgekit(*draw, tmp_path / "as before.csv").code == 0
+    (export, plain) = exports_of(run)
+    assert (export.uncertain_below, plain.uncertain_below) == (0.95, None)
+    assert export.export_id != plain.export_id
+    sure = {(line.label.value, line.bin) for line in key_of(run, export.export_id)}
+    assert sure == {("supported", "uncertain"), ("unsupported", "clear")}
+    assert {line.bin for line in key_of(run, plain.export_id)} == {"clear"}
+    found = report(run)
+    assert (found["export_id"], found["labels"]) == (export.export_id, export.drawn)
+
+
+def test_no_confidence_can_be_asked_of_what_has_none(tmp_path):
+    run = a_run(tmp_path, rows=5)
+    draw = ("spotcheck", "draw", run.folder, "-o", tmp_path / "no.csv", "--uncertain-below", "0.9")
+    assert "its judge gave no probabilities; leave out --uncertain-below" in judgekit(*draw).err
+    assert "so none is uncertain: leave out --uncertain-below" in judgekit(*draw, "--unit", "sample").err
+    assert not (tmp_path / "no.csv").exists()
 
 
 # --- a run that was judged anew --------------------------------------------------------------------

@@ -55,6 +55,13 @@ def spotcheck() -> None:
     type=click.Choice(["new", "disputed"]),
     help="Put into the sheet only what has no label yet, or what reviewers disagree on.",
 )
+@click.option(
+    "--uncertain-below",
+    type=float,
+    metavar="CONFIDENCE",
+    help="Call a verdict uncertain, and draw it more often, below this probability of the judge's own side; more than "
+    "0.5.  [default: two labels less than 0.5 apart]",
+)
 def draw(
     folder: Path,
     number: int,
@@ -68,6 +75,7 @@ def draw(
     reviewers: int,
     overlap: float | None,
     only: Only | None,
+    uncertain_below: float | None,
 ) -> None:
     """Draw verdicts into a blind sheet; what the judge said stays beside the run, in RUN/spotcheck."""
     from judgekit.review import Order, draw_review  # noqa: PLC0415 - only this command needs it
@@ -84,6 +92,7 @@ def draw(
         reviewers=reviewers,
         overlap=overlap,
         only=only,
+        uncertain_below=uncertain_below,
     )
     export = draw_review(run, order, sheet=out, form=format_for(out, form), at=_now())
     more = f" (more than {number}: every stratum gives some)" if export.drawn > number else ""

@@ -258,7 +258,7 @@ def _calibration(console: Console, found: Calibration | None) -> None:
     put(console, Text("#: share right; |: where the mean confidence would have it", "dim"), indent=2)
     if found.threshold is not None and found.saves is not None:
         saved = f"a draw so split needs {found.saves:.0%} fewer labels"
-        said = f"call a verdict uncertain below {found.threshold:.2f}: {saved}"
+        said = f"call a verdict uncertain below {found.threshold:.2f} (draw --uncertain-below): {saved}"
     else:
         said = "no threshold would make a draw need a tenth fewer labels"
     put(console, Text(said), indent=2)

@@ -20,7 +20,17 @@ from judgekit.review.records import Export, KeyLine, Kind, Only, ReviewUnit, uni
 from judgekit.review.sheets import Format
 from judgekit.review.units import shown
 from judgekit.rundir import Run
-from judgekit.sampling import OVERLAP, Candidate, Drawn, answers_of, checks_of, draw, row_order
+from judgekit.sampling import (
+    LEAST_CONFIDENCE,
+    OVERLAP,
+    Candidate,
+    Drawn,
+    Population,
+    answers_of,
+    checks_of,
+    draw,
+    row_order,
+)
 
 _DIGITS = 10
 
@@ -32,7 +42,8 @@ class Order:
     n: how many units, at least (see `judgekit.sampling.draw`). metrics: names of those whose checks are drawn; none for
     all of the run that count checks. inspect: ids of rows, or of units, to look at beside the draw. overlap: the share
     that two reviewers get; None for 20 %, at least 20 units. only: put into the sheets only what has no label yet
-    (`new`), or what reviewers disagree on (`disputed`, for one person to settle, so all in one sheet).
+    (`new`), or what reviewers disagree on (`disputed`, for one person to settle, so all in one sheet). uncertain_below:
+    the confidence of the judge under which a verdict is uncertain, as a report recommends it (see `judgekit.sampling`).
     """
 
     n: int
@@ -44,6 +55,7 @@ class Order:
     reviewers: int = 1
     overlap: float | None = None
     only: Only | None = None
+    uncertain_below: float | None = None
 
 
 def draw_review(run: Run, order: Order, *, sheet: Path, form: Format, at: str) -> Export:
@@ -56,7 +68,7 @@ def draw_review(run: Run, order: Order, *, sheet: Path, form: Format, at: str) -
     hands_out = 1 if order.only == "disputed" else order.reviewers
     paths = _paths(sheet, hands_out)
     metrics = _metrics(run, order)
-    population = answers_of(run, run.metrics) if order.kind == "sample" else checks_of(run, metrics)
+    population = _population(run, order, metrics)
     if not population.candidates:
         raise InputError(f"{run.folder}: no claim was judged, so there is nothing to review; see `judgekit report`")
     drawn = draw(population.candidates, order.n, seed=order.seed, overlap=_overlap(order))
@@ -82,6 +94,7 @@ def draw_review(run: Run, order: Order, *, sheet: Path, form: Format, at: str) -
             inspected=len(picked),
             overlap=sum(line.is_overlap for line in key),
             reviewers=order.reviewers,
+            uncertain_below=order.uncertain_below,
             apart=population.apart,
             files=(*earlier.files, *(path.name for path in paths)) if earlier else tuple(path.name for path in paths),
             holding=(*earlier.holding, *map(len, hands)) if earlier else tuple(map(len, hands)),
@@ -100,6 +113,21 @@ def _paths(sheet: Path, reviewers: int) -> list[Path]:
     return paths
 
 
+def _population(run: Run, order: Order, metrics: Sequence[Metric]) -> Population:
+    """All that can be drawn. InputError: a confidence is asked for, and the judge gave none."""
+    if order.kind == "sample":
+        return answers_of(run, run.metrics)
+    below = order.uncertain_below
+    if below is not None and not LEAST_CONFIDENCE < below <= 1:
+        raise InputError(
+            f"--uncertain-below {below:g}: a judge gives its own side from 0.5 to 1; give more than 0.5, at most 1"
+        )
+    population = checks_of(run, metrics, uncertain_below=below)
+    if below is not None and population.candidates and not any(one.probabilities for one in population.candidates):
+        raise InputError(f"{run.folder}: its judge gave no probabilities; leave out --uncertain-below")
+    return population
+
+
 def _metrics(run: Run, order: Order) -> list[Metric]:
     """The metrics drawn for, by name. InputError: one that the run does not have, or that counts no checks."""
     if order.kind == "sample":
@@ -107,6 +135,8 @@ def _metrics(run: Run, order: Order) -> list[Metric]:
             raise InputError(
                 "whole answers belong to no metric, and no verdict is of them: leave out --metric and --visible"
             )
+        if order.uncertain_below is not None:
+            raise InputError("no verdict is of whole answers, so none is uncertain: leave out --uncertain-below")
         return []
     counting = {metric.name: metric for metric in run.metrics if type(metric).checks is not Metric.checks}
     for name in order.metrics:
@@ -155,7 +185,7 @@ def _export_id(
         [file.sha256 for file in run.manifest.logs],
         run.manifest.judge,
         [[metric.name, run.manifest.metrics[metric.name].pin] for metric in metrics],
-        [order.kind, order.seed, order.visible, order.reviewers],
+        [order.kind, order.seed, order.visible, order.reviewers, *filter(None, [order.uncertain_below])],
         sorted((one.candidate.unit.unit_id, one.is_overlap) for one in drawn),
         sorted(one.unit.unit_id for one in picked),
     ]

@@ -87,13 +87,15 @@ def draws_of(run: Run, labels: Labels) -> list[Draw]:
     """
     found: list[Draw] = []
     stale = ""
-    known: dict[tuple[str, ...], Population] = {}
+    known: dict[tuple[tuple[str, ...], float | None], Population] = {}
     for export in exports_of(run):
         if export.kind != "verdict":
             continue
-        if export.metrics not in known:
-            known[export.metrics] = checks_of(run, _metrics(run, export.metrics))
-        population = known[export.metrics]
+        how = (export.metrics, export.uncertain_below)
+        if how not in known:
+            metrics = _metrics(run, export.metrics)
+            known[how] = checks_of(run, metrics, uncertain_below=export.uncertain_below)
+        population = known[how]
         key = {line.unit_id: line for line in key_of(run, export.export_id) if line.purpose == "estimate"}
         if changed := _change(population, key.values(), labels.texts):
             stale = (

@@ -144,7 +144,8 @@ class Export(Record):
 
     `metrics` were drawn for, sorted. `population` is how many units could have been drawn, `drawn` how many were
     (without inspect picks), `apart` counts what could not: `unjudged` checks, or for whole answers `unsplit` rows.
-    `at` is in UTC, ISO 8601. `files` are the names of the sheets, `holding` how many units each of them holds.
+    `uncertain_below` is the confidence under which a verdict was called uncertain, None for the rule that needs no
+    number. `at` is in UTC, ISO 8601. `files` are the names of the sheets, `holding` how many units each of them holds.
     """
 
     export_id: str
@@ -157,6 +158,7 @@ class Export(Record):
     inspected: int = 0
     overlap: int = 0
     reviewers: int = 1
+    uncertain_below: float | None = None
     apart: dict[str, int] = {}
     files: tuple[str, ...] = ()
     holding: tuple[int, ...] = ()
