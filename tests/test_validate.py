@@ -104,6 +104,22 @@ def test_every_bad_row_is_named_with_its_place_and_remedy(tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"claim": " "}, "claim: empty; give the text that was labelled"),
+        ({"claim": ..., "answer": ""}, "answer: empty; give"),
+        ({"contexts": ["", " \n"]}, "contexts: none of them has a text"),
+        ({"task": "relevance", "question": None}, "question: missing or empty; relevance is judged by it"),
+        ({"task": "answer_relevance", "question": " ", "contexts": ...}, "question: missing or empty"),
+        ({"label_binary": ..., "label": 10**400}, "label_binary: missing"),
+    ],
+)
+def test_what_says_nothing_is_not_judged(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(LogError, match=f"rows.jsonl:1: {said}"):
+        read(write(tmp_path / "rows.jsonl", [labelled(1, **changes)]))
+
+
 def test_rows_of_other_tasks_are_counted_and_a_file_of_nothing_else_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "rows.jsonl", [labelled(1), labelled(2, task="claim_split")])
     found = read(path)
@@ -355,3 +371,48 @@ def test_hostile_rows_do_not_steer_the_terminal(tmp_path: Path) -> None:
         outcome = validated(write(tmp_path / "rows.jsonl", [hostile]), server)
     assert outcome.return_value == 0
     assert not {"\x1b", "\u202e", "\x07"} & set(outcome.stdout)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--group-by", "extra.pag"), "--group-by extra.pag: no row has it"),
+        (("--raters", "extra.votes"), "--raters extra.votes: no row has it"),
+        (("{rows}",), "given twice, and its rows would count twice"),
+        (("--compare-prompts", "{empty}"), "no prompt in it differs"),
+    ],
+)
+def test_what_would_change_nothing_or_count_twice_is_refused_before_anything_is_asked(
+    tmp_path: Path, more: tuple[str, ...], said: str
+) -> None:
+    path = write(tmp_path / "rows.jsonl", [labelled(1, extra={"page": 7})])
+    (tmp_path / "empty").mkdir()
+    with Server(over_http(TRUTH)) as server:
+        outcome = validated(path, server, *(one.format(rows=path, empty=tmp_path / "empty") for one in more))
+        assert isinstance(outcome.exception, InputError)
+        assert said in str(outcome.exception)
+        assert not server.requests
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    paths = []
+    for name in ("dev", "test"):
+        (tmp_path / name).mkdir()
+        paths.append(write(tmp_path / name / "rows.jsonl", [labelled(number) for number in range(1, 5)]))
+    with Server(over_http(TRUTH)) as server:
+        found = in_json(paths[0], server, paths[1])["measured"]
+    assert [(one["name"], one["rows"]) for one in found] == [(str(path), 4) for path in paths]
+
+
+def test_what_is_kept_is_for_nobody_else(tmp_path: Path) -> None:
+    with Server(over_http(TRUTH)) as server:
+        validated(write(tmp_path / "rows.jsonl", [labelled(1)]), server, "-o", tmp_path / "out")
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "out" / "judged.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_rows_of_one_class_say_why_there_is_no_balance(tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.jsonl", [labelled(number, good=True) for number in range(1, 5)])
+    with Server(over_http(TRUTH)) as server:
+        shown = validated(path, server).stdout
+    assert "balanced accuracy       -                            4  none: people call them all alike" in shown

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,6 +16,7 @@ from judgekit import validate as held
 from judgekit.cli.choosing import judge_of, judge_options
 from judgekit.errors import InputError
 from judgekit.judge import Judge
+from judgekit.pins import templates_of
 from judgekit.records import Options
 from judgekit.stats import hash_rank
 
@@ -76,12 +79,16 @@ def validate(
     over and counted. Intervals are clustered by question or contexts; thresholds are tuned on half of the groups and
     measured on the other half. Exit code 3 when nothing could be scored.
     """
-    read = [held.read(path, group_by=group_by, raters=raters) for path in files]
+    read = _read(files, group_by=group_by, raters=raters)
     options = Options.model_validate({"split": split, "evidence": evidence})
     judges = [judge_of(**chosen)]
     if compare_prompts is not None:
         judges.append(judge_of(**{**chosen, "prompts": compare_prompts}))
+        if templates_of(judges[0].prompts) == templates_of(judges[1].prompts):
+            raise InputError(f"{compare_prompts}: no prompt in it differs; see `judgekit prompts` for their names")
     found: list[Found] = []
+    if out is not None:
+        _make(out)
     for judge in judges:
         if out is not None:
             judge.use_store(out / "cache")
@@ -110,6 +117,24 @@ def validate(
     return 0 if any(one.balanced_accuracy.n or one.spearman.n for one in measured) else _INVALID
 
 
+def _read(files: Sequence[Path], *, group_by: str | None, raters: str | None) -> list[held.LabelledFile]:
+    """The labelled rows of all files, each under a name of its own. InputError: a file twice, a key that no row has."""
+    names = Counter(path.name for path in files)
+    for path, times in Counter(path.resolve() for path in files).items():
+        if times > 1:
+            raise InputError(f"{path}: given twice, and its rows would count twice; give it once")
+    read = [
+        file if names[path.name] == 1 else file._replace(name=str(path))
+        for path in files
+        for file in [held.read(path, group_by=group_by, raters=raters)]
+    ]
+    if group_by is not None and not any(file.is_grouped for file in read):
+        raise InputError(f"--group-by {group_by}: no row has it; a key that lies deeper is written extra.key")
+    if raters is not None and not any(row.raters for file in read for row in file.rows):
+        raise InputError(f"--raters {raters}: no row has it; a key that lies deeper is written extra.key")
+    return read
+
+
 async def _judged(
     judge: Judge, files: Sequence[held.LabelledFile], options: Options, *, limit: int | None, seed: int
 ) -> Found:
@@ -124,15 +149,27 @@ async def _judged(
     return found
 
 
+def _make(out: Path) -> None:
+    try:
+        out.mkdir(mode=0o700, parents=True, exist_ok=True)  # it holds questions and answers
+    except OSError as error:
+        raise _unwritable(out, error) from None
+
+
 def _write(out: Path, rows: Sequence[held.Judged]) -> None:
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        with (out / _JUDGED).open("w", encoding="utf-8", newline="\n") as file:
+        with open(out / _JUDGED, "w", encoding="utf-8", newline="\n", opener=_private) as file:
             file.writelines(f"{one.model_dump_json()}\n" for one in rows)
     except OSError as error:
-        raise InputError(
-            f"{error.filename or out}: {error.strerror or error}; give a folder that can be written"
-        ) from None
+        raise _unwritable(out, error) from None
+
+
+def _unwritable(out: Path, error: OSError) -> InputError:
+    return InputError(f"{error.filename or out}: {error.strerror or error}; give a folder that can be written")
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _print(

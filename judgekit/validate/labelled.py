@@ -20,6 +20,7 @@ Task = Literal["claim_support", "citation_support", "answer_faithfulness", "rele
 TASKS: Final[tuple[Task, ...]] = get_args(Task)
 _TEXTS: Final = ("claim", "answer")
 _NEED_CONTEXTS: Final = frozenset(TASKS) - {"answer_relevance"}
+_NEED_QUESTION: Final = frozenset({"relevance", "answer_relevance"})
 
 
 class Labelled(Record):
@@ -40,11 +41,13 @@ class Labelled(Record):
 
 
 class LabelledFile(NamedTuple):
-    """A file's rows, and how many were passed over because nothing here judges their task, by task."""
+    """A file's rows, and how many were passed over because nothing here judges their task, by task. `is_grouped`: some
+    row has the key that was to group them."""
 
     name: str
     rows: tuple[Labelled, ...]
     passed_over: Mapping[str, int]
+    is_grouped: bool = False
 
 
 def read(path: Path, *, group_by: str | None = None, raters: str | None = None) -> LabelledFile:
@@ -56,6 +59,7 @@ def read(path: Path, *, group_by: str | None = None, raters: str | None = None) 
     problems: list[str] = []
     rows: dict[str, Labelled] = {}
     passed: Counter[str] = Counter()
+    is_grouped = False
     for number, line in lines_of(path):
         try:
             row = object_of(line, number)
@@ -69,12 +73,13 @@ def read(path: Path, *, group_by: str | None = None, raters: str | None = None) 
             continue
         if one.id in rows:
             problems.append(f"{path}:{number}: id: {one.id!r} stands twice; give every row an id of its own")
+        is_grouped |= group_by is not None and _at(row, group_by) is not None
         rows[one.id] = one
     if problems:
         raise LogError(problems)
     if not rows:
         raise InputError(f"{path}: no row whose task can be judged; the tasks are: {', '.join(TASKS)}")
-    return LabelledFile(path.name, tuple(rows.values()), passed)
+    return LabelledFile(path.name, tuple(rows.values()), passed, is_grouped)
 
 
 def _row(row: Mapping[str, Any], number: int, *, group_by: str | None, raters: str | None) -> Labelled:
@@ -91,6 +96,7 @@ def _row(row: Mapping[str, Any], number: int, *, group_by: str | None, raters: s
         raise Bad("contexts", f"missing or empty; {task} is judged against them")
     known = {"id": row.get("id"), "question": row.get("question") or "", "answer": row.get(field) or ""}
     sample = sample_of({**known, "contexts": contexts}, default_id=str(number))
+    _refuse_blank(sample, task, field)
     is_good, grade = _is_good(row.get("label_binary")), _number(row.get("label"))
     if is_good is None and grade is None:
         raise Bad("label_binary", "missing; write 1 (good) or 0 (bad), or give `label` as a number")
@@ -106,6 +112,16 @@ def _row(row: Mapping[str, Any], number: int, *, group_by: str | None, raters: s
     )
 
 
+def _refuse_blank(sample: Sample, task: str, field: str) -> None:
+    """Raises Bad where a text that the task needs has nothing in it: the judge would be paid for a guess."""
+    if task != "relevance" and not sample.answer.strip():
+        raise Bad(field, "empty; give the text that was labelled")
+    if task in _NEED_QUESTION and not sample.question.strip():
+        raise Bad("question", f"missing or empty; {task} is judged by it")
+    if task in _NEED_CONTEXTS and not sample.source_ids:
+        raise Bad("contexts", f"none of them has a text; {task} is judged against them")
+
+
 def _is_good(value: object) -> bool | None:
     if value is None:
         return None
@@ -115,8 +131,13 @@ def _is_good(value: object) -> bool | None:
 
 
 def _number(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if is_number and isinstance(value, int | float) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _at(row: Mapping[str, Any], key: str) -> Any:

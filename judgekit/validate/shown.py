@@ -21,7 +21,9 @@ def lines_of(measured: Measured) -> Iterator[str]:
     yield from (f"  not scored: {line}" for line in lost)
     yield f"  {'':<{_NAME}}{'value [95 %]':<{_VALUE}}{'rows':>6}"
     confidence = "from probabilities" if m.has_probabilities else "from labels: the judge gives no probabilities"
-    yield _line("balanced accuracy", m.balanced_accuracy, "the judge's own yes or no")
+    one_class = "none: people call them all alike" if m.balanced_accuracy.n else ""
+    balance = "the judge's own yes or no" if m.balanced_accuracy.value is not None else one_class
+    yield _line("balanced accuracy", m.balanced_accuracy, balance)
     yield _line("bad ones found", m.found_bad, "TPR of what people call bad")
     yield _line("good ones passed", m.passed_good, "TNR")
     yield from _tuned("with a tuned threshold", m.tuned)
