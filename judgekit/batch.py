@@ -52,6 +52,8 @@ from judgekit.scoring import score_case, summarize
 from judgekit.waves import BATCHES, Office, Posting, judge_in_waves, judge_the_rest
 from judgekit.wire import JudgeSpec, digest
 
+#: Finished rows that may wait for an earlier one, for each request in flight: as many as pass while a slow one answers.
+_ROWS_WAITING = 4
 _LIBRARIES = ("openai", "httpx2", "tenacity", "pydantic", "diskcache", "jinja2", "sentencex")
 
 
@@ -166,7 +168,8 @@ async def _judged(job: Job, samples: Iterator[Sample]) -> AsyncGenerator[Result]
     """The results of samples, live or by batches; a live session first uses what the batches of another brought."""
     judge, metrics, options, folder = job.judge, job.metrics, job.options, job.out / BATCHES
     if job.posting is None and (judge.is_replay or not folder.exists()):
-        async for result in judge_samples(samples, judge=judge, metrics=metrics, options=options):
+        waiting = _ROWS_WAITING * judge.concurrency
+        async for result in judge_samples(samples, judge=judge, metrics=metrics, options=options, waiting=waiting):
             yield result
         return
 

@@ -51,8 +51,10 @@ async def judge_samples(
     metrics: Sequence[Metric],
     options: Options,
     in_flight: int | None = None,
+    waiting: int = 0,
 ) -> AsyncIterator[Result]:
-    """Results in input order, with at most `in_flight` samples begun and not yet handed out.
+    """Results in input order, with at most `in_flight` samples begun and not yet handed out, or more by `waiting` while
+    so many are finished and wait for an earlier one.
 
     A sample that fails yields a result with its fault; a judge that cannot go on raises JudgeStop.
     """
@@ -63,7 +65,7 @@ async def judge_samples(
     def begin(sample: Sample) -> Coroutine[Any, Any, Result]:
         return judge_sample(sample, judge=judge, metrics=metrics, options=options)
 
-    async with aclosing(in_order(samples, begin, most=window)) as results:
+    async with aclosing(in_order(samples, begin, most=window, waiting=waiting)) as results:
         async for result in results:
             yield result
 

@@ -73,15 +73,28 @@ async def each(items: Iterable[T] | AsyncIterable[T]) -> AsyncIterator[T]:
 
 
 async def in_order(
-    items: Iterable[T] | AsyncIterable[T], work: Callable[[T], Coroutine[Any, Any, R]], *, most: int
+    items: Iterable[T] | AsyncIterable[T], work: Callable[[T], Coroutine[Any, Any, R]], *, most: int, waiting: int = 0
 ) -> AsyncGenerator[R, None]:
-    """The results of work on each item, in the order of the items, with at most `most` begun and not yet handed out."""
+    """The results of work on each item, in the order of the items, with at most `most` begun and not yet handed out.
+    `waiting` more may be begun while so many are done and wait for an earlier one: a slow item then holds up none."""
     begun: deque[asyncio.Task[R]] = deque()
+    room = asyncio.Semaphore(most)
+    has_failed = False
+
+    def ended(task: asyncio.Task[R]) -> None:
+        nonlocal has_failed
+        has_failed = has_failed or task.cancelled() or task.exception() is not None
+        room.release()
+
     try:
         async for item in each(items):
-            if len(begun) >= most:
+            while begun and (begun[0].done() or len(begun) >= most + waiting):
                 yield await begun.popleft()
+            await room.acquire()
+            if has_failed:  # it is raised in its turn, and nothing more is begun
+                break
             begun.append(asyncio.ensure_future(work(item)))
+            begun[-1].add_done_callback(ended)
         while begun:
             yield await begun.popleft()
     finally:

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from scripts import Form, ScriptedJudge, forbidden, judge_that, row
 
 import judgekit as jk
-from judgekit.errors import ContentFiltered, InputError, JudgeUnusable, RequestTooLong
+from judgekit.errors import ContentFiltered, InputError, JudgeStop, JudgeUnusable, RequestTooLong
 from judgekit.metrics import METRICS
 from judgekit.records import Case, Check, Label, Need, Reason, Result, Score, Usage
 from judgekit.run import judge_sample, judge_samples
+from judgekit.together import in_order
 from judgekit.wire import JudgeRequest
 
 FORMS: tuple[Form, ...] = ("typed", "probabilities", "text")
@@ -554,3 +555,48 @@ def test_hostile_text_stays_inside_its_string() -> None:
     result = judged(judge, "faithfulness", answer="The tank is gold.", contexts=[hostile])
     assert result["faithfulness"].value == 0.0
     assert all("<|im_start|>" not in request.input for request in judge.asked)
+
+
+def test_a_slow_sample_keeps_no_other_from_being_begun_where_finished_ones_may_wait() -> None:
+    order: list[int] = []
+
+    async def run(waiting: int) -> list[int]:
+        order.clear()
+        released = asyncio.Event()
+
+        async def work(n: int) -> int:
+            if n == 0:
+                await released.wait()
+            order.append(n)
+            if n == 4 + waiting:
+                released.set()
+            return n
+
+        return [n async for n in in_order(range(20), work, most=5, waiting=waiting)]
+
+    assert asyncio.run(asyncio.wait_for(run(10), 60)) == list(range(20))
+    assert order.index(0) == 14  # 1 to 14 are done by then
+
+
+def test_nothing_is_begun_after_a_failure_that_waits_for_its_turn() -> None:
+    begun: list[int] = []
+
+    async def run() -> None:
+        released = asyncio.Event()
+
+        async def work(n: int) -> int:
+            begun.append(n)
+            if n == 0:
+                await released.wait()
+            if n == 1:
+                asyncio.get_running_loop().call_soon(released.set)
+                raise JudgeStop("no more")
+            return n
+
+        results = in_order(range(20), work, most=2, waiting=10)
+        assert await anext(results) == 0
+        with pytest.raises(JudgeStop):
+            await anext(results)
+
+    asyncio.run(asyncio.wait_for(run(), 60))
+    assert begun == [0, 1]

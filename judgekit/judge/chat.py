@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+from weakref import ref
 
 from pydantic import JsonValue
 
@@ -21,9 +22,13 @@ PATH = "/chat/completions"
 FORM = "chat"
 FORMATS = ("json_schema", "json_object", "text")
 _TEXT_PARTS: Final = ("text", "output_text")
-#: Bodies that are kept at hand: more than there are calls in flight.
-_MOST_BUILT: Final = 512
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+class _Built(NamedTuple):
+    request: ref[JudgeRequest]
+    dialect: Dialect
+    body: Body
 
 
 class ChatBackend:
@@ -34,7 +39,7 @@ class ChatBackend:
         self._endpoint = endpoint
         self._prompts = prompts
         self._speaker = Speaker(spec.params, FORMATS)
-        self._built: dict[int, tuple[JudgeRequest, Dialect, Body]] = {}
+        self._built: dict[int, _Built] = {}
 
     @property
     def spec(self) -> JudgeSpec:
@@ -68,14 +73,13 @@ class ChatBackend:
         return self._body(request, self._speaker.dialect)
 
     def _body(self, request: JudgeRequest, dialect: Dialect) -> Body:
-        """The body of a request, built once for all who ask for it while the request is on its way."""
-        kept = self._built.get(id(request))
-        if kept is not None and kept[0] is request and kept[1] == dialect:
-            return kept[2]
+        """The body of a request, built once for all who ask for it, and kept as long as the request is."""
+        name = id(request)
+        kept = self._built.get(name)
+        if kept is not None and kept.request() is request and kept.dialect == dialect:
+            return kept.body
         body = self._laid_out(request, dialect)
-        while len(self._built) >= _MOST_BUILT:
-            self._built.pop(next(iter(self._built), 0), None)
-        self._built[id(request)] = (request, dialect, body)
+        self._built[name] = _Built(ref(request, lambda _: self._built.pop(name, None)), dialect, body)
         return body
 
     def _laid_out(self, request: JudgeRequest, dialect: Dialect) -> Body:
