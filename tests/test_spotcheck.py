@@ -227,6 +227,14 @@ def test_reviewers_are_dealt_equal_hands_and_the_overlap_is_in_two_of_them(tmp_p
     assert not (tmp_path / "sheet.txt").exists()
 
 
+def test_a_draw_that_is_made_again_is_the_latest(tmp_path, drawn_from):
+    run = a_run(tmp_path / "run", *(a_result(f"q{at}") for at in range(20)), metrics=("faithfulness",))
+    first, second = drawn_from(run, n=5), drawn_from(run, "more.txt", n=9)
+    assert [export.export_id for export in exports_of(run)] == [first.export_id, second.export_id]
+    drawn_from(run, "again.txt", n=5)
+    assert [export.export_id for export in exports_of(run)] == [second.export_id, first.export_id]
+
+
 def test_an_overlap_needs_a_second_reviewer(tmp_path, drawn_from):
     with pytest.raises(InputError, match="--reviewers 2"):
         drawn_from(a_run(tmp_path / "run", a_result("q1")), overlap=0.3)

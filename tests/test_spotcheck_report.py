@@ -490,6 +490,27 @@ def test_a_text_that_is_as_it_was_again_has_its_labels_again(tmp_path):
     assert (found["labels"], found["unanswered"]) == (1, {"disputed": 1})
 
 
+def test_a_sheet_that_comes_back_late_is_kept_and_said_to_be_of_other_texts(tmp_path):
+    run = judged(tmp_path / "run", [(0, "red"), (1, "blue")])
+    sheet = tmp_path / "sheet.csv"
+    assert judgekit("spotcheck", "draw", run.folder, "-o", sheet).code == 0
+    judged(tmp_path / "run", [(0, "pink"), (1, "blue")])
+    late = fill(sheet, lambda _row: "supported", reviewer="ann")
+    done = judgekit("spotcheck", "import", run.folder, late)
+    assert "2 new" in done.out
+    assert "1 for texts that the run no longer holds: in no estimate; draw again" in done.out
+    assert judgekit("spotcheck", "draw", run.folder, "-o", tmp_path / "again.csv").code == 0
+    nameless = tmp_path / "nameless.csv"
+    with late.open(encoding="utf-8", newline="") as file:
+        rows = [{key: cell for key, cell in row.items() if key != "export_id"} for row in csv.DictReader(file)]
+    with nameless.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    done = judgekit("spotcheck", "import", run.folder, nameless)
+    assert (done.code, "was drawn with other texts (x" in done.err) == (2, True)
+
+
 def test_reviewers_of_different_texts_are_not_in_dispute(tmp_path):
     run = judged(tmp_path / "run", [(0, "red")])
     reviewed(run, lambda _row: "supported")

@@ -140,6 +140,8 @@ def import_(folder: Path, files: tuple[Path, ...], reviewer: str | None, adjudic
     click.echo(f"labels{by}: {done.new} new, {done.changed} changed, {done.unchanged} as before")
     if done.deferred or done.blank:
         click.echo(f"  {done.deferred} put off, {done.blank} blank")
+    if done.outdated:
+        click.echo(f"  {done.outdated} for texts that the run no longer holds: in no estimate; draw again")
     if done.disputed:
         click.echo(
             f"  {len(done.disputed)} disputed, which count as not reviewed until somebody settles them "

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judgekit.errors import LogError
-from judgekit.review.labels import add_labels, exports_of, key_of, labels_of, last_lines, line_of, settled
-from judgekit.review.records import Filled, HumanLabel, KeyLine
+from judgekit.review.contents import contents_of
+from judgekit.review.labels import add_labels, exports_of, is_about, key_of, labels_of, last_lines, line_of, settled
+from judgekit.review.records import Filled, HumanLabel, KeyLine, unit_of
 from judgekit.review.sheets import read
 from judgekit.rundir import Run
+from judgekit.sampling import Unit
 
 #: Who an adjudicated label is by, when nobody is named.
 ADJUDICATOR = "adjudicator"
@@ -19,7 +21,8 @@ ADJUDICATOR = "adjudicator"
 class Imported(NamedTuple):
     """What an import did: labels that are new, changed, or as they were; units put off, and rows left blank.
 
-    `disputed` are the units of the whole run on which reviewers disagree and nobody has decided.
+    `disputed` are the units of the whole run on which reviewers disagree and nobody has decided. `outdated` counts the
+    labels given here for texts that the run no longer holds: kept, and in no estimate.
     """
 
     reviewers: tuple[str, ...]
@@ -29,6 +32,7 @@ class Imported(NamedTuple):
     deferred: int
     blank: int
     disputed: tuple[str, ...]
+    outdated: int = 0
 
 
 def import_sheets(
@@ -45,7 +49,7 @@ def import_sheets(
     given = [label for path in files for label in intake.labels(path)]
     if intake.problems:
         raise LogError(intake.problems)
-    return _kept(run, given, blank=intake.blank, texts=keys.texts)
+    return _kept(run, given, blank=intake.blank, texts=contents_of(run, keys.units()))
 
 
 class _Keys:
@@ -58,15 +62,14 @@ class _Keys:
         }
         self._folder = run.folder
 
-    @property
-    def texts(self) -> dict[str, str]:
-        """Unit id -> the content that the latest draw of it showed."""
-        lines = (line for key in self.of.values() for line in key.values())
-        return {line.unit_id: line.content for line in lines if line.content is not None}
+    def units(self) -> list[Unit]:
+        """Every unit that was drawn."""
+        drawn = {line.unit_id: line for key in self.of.values() for line in key.values()}
+        return [unit_of(line) for line in drawn.values()]
 
     def find(self, row: Filled) -> KeyLine | str:
         """The key line of a row, or what is wrong with it. A row without an export id belongs to the latest draw that
-        has its unit, if all of them are blind or all visible."""
+        has its unit, if all of them are blind or all visible, and of the same texts."""
         if row.export_id is not None and row.export_id not in self.of:
             known = ", ".join(self.of) or "none"
             return (
@@ -77,11 +80,13 @@ class _Keys:
         found = [key[row.unit_id] for key in searched if row.unit_id in key]
         if not found:
             return f"unit_id: {row.unit_id!r:.80} was not drawn there; restore the id as it was, or remove the row"
+        exports = ", ".join(line.export_id for line in found)
         if len({line.blind for line in found}) > 1:
-            exports = ", ".join(line.export_id for line in found)
             return (
                 f"export_id: missing, and {row.unit_id!r} was drawn both blind and visible ({exports}); say from which"
             )
+        if len({line.content for line in found}) > 1:
+            return f"export_id: missing, and {row.unit_id!r} was drawn with other texts ({exports}); say from which"
         return found[-1]
 
 
@@ -196,4 +201,5 @@ def _kept(run: Run, given: Sequence[HumanLabel], *, blank: int, texts: Mapping[s
         deferred=sum(map(_is_deferred, given)),
         blank=blank,
         disputed=tuple(unit_id for unit_id, found in outcome.items() if found.is_disputed),
+        outdated=sum(not is_about(label, texts) for label in given),
     )

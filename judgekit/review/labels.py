@@ -42,8 +42,11 @@ def exports_of(run: Run) -> list[Export]:
     With the same seed and metrics a later, larger draw holds all units of an earlier one, so that labels given for the
     earlier one count for it too.
     """
-    lines = {line.export_id: line for line in _read(folder_of(run) / _EXPORTS, Export)}
-    return list(lines.values())
+    latest: dict[str, Export] = {}
+    for line in _read(folder_of(run) / _EXPORTS, Export):
+        latest.pop(line.export_id, None)
+        latest[line.export_id] = line
+    return list(latest.values())
 
 
 def note_export(run: Run, export: Export) -> Export:
