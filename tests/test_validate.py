@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -416,3 +417,12 @@ def test_rows_of_one_class_say_why_there_is_no_balance(tmp_path: Path) -> None:
     with Server(over_http(TRUTH)) as server:
         shown = validated(path, server).stdout
     assert "balanced accuracy       -                            4  none: people call them all alike" in shown
+
+
+def test_the_docs_show_what_the_command_prints() -> None:
+    root = Path(__file__).parent.parent
+    page = (root / "docs" / "validation.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```console\n\$ judgekit (.*?)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    command = [str(root / part) if "/" in part else part for part in shown[0].split()]
+    outcome = CliRunner().invoke(cli, command, standalone_mode=False)
+    assert outcome.stdout.rstrip() == shown[1].rstrip()
