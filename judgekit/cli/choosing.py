@@ -17,7 +17,7 @@ from judgekit.errors import InputError
 from judgekit.judge import Judge
 from judgekit.judge.classifier import FORMS as CLASSIFIERS
 from judgekit.judge.decisions_asked import FORMS
-from judgekit.judge.judge import LOCAL_SCHEMES
+from judgekit.judge.parts import LOCAL_SCHEMES
 from judgekit.metrics import METRICS, Metric, Rubric, metrics_of
 from judgekit.records import Need
 

@@ -16,9 +16,9 @@ from judgekit.cli.choosing import given, judge_of, judge_options
 from judgekit.errors import InputError
 from judgekit.judge import Judge
 from judgekit.judge.chat import FORM as CHAT
-from judgekit.judge.judge import DEFAULT_PARAMS
 from judgekit.judge.local import SCHEME as LOCAL
 from judgekit.judge.panel import VOTES
+from judgekit.judge.parts import DEFAULT_PARAMS
 from judgekit.judge.readout import FORM as READOUT
 from judgekit.wire import JudgeSpec
 

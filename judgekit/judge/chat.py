@@ -9,12 +9,13 @@ from weakref import ref
 
 from pydantic import JsonValue
 
-from judgekit.errors import CassetteMiss, ServerFailed
+from judgekit.errors import ServerFailed
 from judgekit.judge import certainty, layout, reading
 from judgekit.judge.backend import Body
 from judgekit.judge.dialect import LOGPROBS, Dialect, Speaker
 from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.logprobs import tokens_of
+from judgekit.judge.served import Served
 from judgekit.prompts import Prompts
 from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec
 
@@ -31,36 +32,20 @@ class _Built(NamedTuple):
     body: Body
 
 
-class ChatBackend:
-    """A chat model behind an endpoint. Without an endpoint it replays: whatever is not stored is a CassetteMiss."""
+class ChatBackend(Served):
+    """A chat model behind an endpoint. Without an endpoint it replays."""
+
+    writes = True
 
     def __init__(self, spec: JudgeSpec, endpoint: Endpoint | None, prompts: Prompts) -> None:
-        self._spec = spec
-        self._endpoint = endpoint
+        super().__init__(spec, endpoint)
         self._prompts = prompts
         self._speaker = Speaker(spec.params, FORMATS)
         self._built: dict[int, _Built] = {}
 
     @property
-    def spec(self) -> JudgeSpec:
-        return self._spec
-
-    @property
     def path(self) -> str:
         return PATH
-
-    @property
-    def endpoint(self) -> Endpoint | None:
-        """Where it is asked; None in a replay."""
-        return self._endpoint
-
-    @property
-    def most_questions(self) -> int | None:
-        return None
-
-    @property
-    def writes(self) -> bool:
-        return True
 
     @property
     def dialect(self) -> dict[str, JsonValue]:
@@ -93,13 +78,9 @@ class ChatBackend:
         return body
 
     async def send(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
-        if self._endpoint is None:
-            asked = f"{request.task} with {', '.join(request.ids)}"
-            raise CassetteMiss(
-                f"the cassette holds no reply to: {asked}; the log, the metrics or the prompts changed "
-                "since it was recorded; record it again with --record"
-            )
-        body, data = await self._speaker.post(self._endpoint, PATH, lambda dialect: self._body(request, dialect), lacks)
+        body, data = await self._speaker.post(
+            self._asks(request), PATH, lambda dialect: self._body(request, dialect), lacks
+        )
         return body, self.receive(request, body, data)
 
     def receive(self, request: JudgeRequest, body: Body, data: Mapping[str, Any]) -> JudgeReply:
@@ -114,10 +95,6 @@ class ChatBackend:
         for question_id, found in (reply.probabilities or {}).items():
             answers[question_id] = answers[question_id].model_copy(update={"probabilities": found})
         return answers
-
-    async def close(self) -> None:
-        if self._endpoint is not None:
-            await self._endpoint.close()
 
 
 def lacks(data: Mapping[str, Any]) -> str | None:

@@ -14,9 +14,10 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from judgekit.errors import CassetteMiss, InputError, JudgeUnusable
+from judgekit.errors import InputError, JudgeUnusable
 from judgekit.judge.backend import Body
 from judgekit.judge.endpoint import Endpoint
+from judgekit.judge.served import Served
 from judgekit.prompts import Prompts
 from judgekit.wire import (
     Answer,
@@ -85,34 +86,16 @@ def classifier_spec(
     )
 
 
-class ClassifierBackend:
-    """An entailment classifier behind an endpoint. Without one it replays: whatever is not stored is a CassetteMiss."""
+class ClassifierBackend(Served):
+    """An entailment classifier behind an endpoint. Without one it replays."""
+
+    most_questions = _MOST_PAIRS
 
     def __init__(self, spec: JudgeSpec, endpoint: Endpoint | None, _prompts: Prompts) -> None:
-        self._spec = spec
-        self._endpoint = endpoint
+        super().__init__(spec, endpoint)
         labels, pair = spec.settings.get("labels"), spec.settings.get("pair")
         self._labels = {name: str(meant) for name, meant in labels.items()} if isinstance(labels, dict) else {}
         self._pair = pair if isinstance(pair, str) else ""
-
-    @property
-    def spec(self) -> JudgeSpec:
-        return self._spec
-
-    @property
-    def most_questions(self) -> int | None:
-        return _MOST_PAIRS
-
-    @property
-    def writes(self) -> bool:
-        return False
-
-    @property
-    def dialect(self) -> dict[str, JsonValue]:
-        return {}
-
-    def learn(self, dialect: Mapping[str, JsonValue]) -> None:
-        """Nothing to learn: there is one way to ask."""
 
     def prepare(self, request: JudgeRequest) -> Body:
         pairs = [(request.premise, pair.hypothesis) for pair in _pairs(request)]
@@ -126,14 +109,10 @@ class ClassifierBackend:
         return re.sub("|".join(map(re.escape, _PLACES)), lambda place: filled[place[0]], self._pair)
 
     async def send(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
-        if self._endpoint is None:
-            raise CassetteMiss(
-                f"the cassette holds no reply to: {request.task} with {', '.join(request.ids)}; the log or the metrics "
-                "changed since it was recorded; record it again with --record"
-            )
+        endpoint = self._asks(request)
         body = self.prepare(request)
         lacks = _lacking(self._spec.form, len(request.questions))
-        data: Mapping[str, Any] = await self._endpoint.post(_PATHS[self._spec.form], body, lacks=lacks, listed=True)
+        data: Mapping[str, Any] = await endpoint.post(_PATHS[self._spec.form], body, lacks=lacks, listed=True)
         rows = _rows(self._spec.form, data.get("data")) or []
         if unknown := sorted({name for row in rows for name in row if self._means(name) is None}):
             raise JudgeUnusable(
@@ -172,10 +151,6 @@ class ClassifierBackend:
         told = dict.fromkeys((option.value for option in options), 0.0)
         told |= {pair.options[relation]: round(chances[relation], 6) for relation in RELATIONS}
         return Answer(id=question.id, label=pair.options[likeliest], probabilities=told)
-
-    async def close(self) -> None:
-        if self._endpoint is not None:
-            await self._endpoint.close()
 
 
 def _pairs(request: JudgeRequest) -> list[Pair]:

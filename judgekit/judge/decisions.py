@@ -12,12 +12,13 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
-from judgekit.errors import CassetteMiss, InputError, JudgekitError, JudgeUnusable, RequestRefused, ServerFailed
+from judgekit.errors import InputError, JudgekitError, JudgeUnusable, RequestRefused, ServerFailed
 from judgekit.judge import decisions_asked, decisions_read
 from judgekit.judge.backend import Body
 from judgekit.judge.decisions_asked import FORMS, MOST_QUESTIONS, Form
 from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.faults import NotServed
+from judgekit.judge.served import Served
 from judgekit.prompts import Prompts
 from judgekit.wire import INPUT_CUT, Answer, JudgeReply, JudgeRequest, JudgeSpec
 
@@ -39,11 +40,13 @@ class Way(NamedTuple):
 WAYS: Final = (Way("decisions", "/decisions"), Way("systemone", "/systemone"), Way("systemone", "/decisions"))
 
 
-class DecisionBackend:
-    """A decision model behind an endpoint. Without one it replays: whatever is not stored is a CassetteMiss.
+class DecisionBackend(Served):
+    """A decision model behind an endpoint. Without one it replays.
 
     `form` and `path` say how it is asked, as far as that is known. Raises InputError when no way fits both.
     """
+
+    most_questions = MOST_QUESTIONS
 
     def __init__(
         self,
@@ -54,8 +57,7 @@ class DecisionBackend:
         form: str | None = None,
         path: str | None = None,
     ) -> None:
-        self._spec = spec
-        self._endpoint = endpoint
+        super().__init__(spec, endpoint)
         self._prompts = prompts
         self._ways = tuple(way for way in WAYS if form in (None, way.form) and path in (None, way.path))
         if not self._ways:
@@ -63,22 +65,6 @@ class DecisionBackend:
             raise InputError(f"no decision model is asked as {asked}; the forms are {' and '.join(FORMS)}")
         self._is_proven = False
         self._refused_so_far = 0
-
-    @property
-    def endpoint(self) -> Endpoint | None:
-        return self._endpoint
-
-    @property
-    def spec(self) -> JudgeSpec:
-        return self._spec
-
-    @property
-    def most_questions(self) -> int | None:
-        return MOST_QUESTIONS
-
-    @property
-    def writes(self) -> bool:
-        return False
 
     @property
     def dialect(self) -> dict[str, JsonValue]:
@@ -96,16 +82,12 @@ class DecisionBackend:
         return {"form": way.form, "asked": decisions_asked.in_order(self._body(request, way))}
 
     async def send(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
-        if self._endpoint is None:
-            raise CassetteMiss(
-                f"the cassette holds no reply to: {request.task} with {', '.join(request.ids)}; the log, the metrics "
-                "or the prompts changed since it was recorded; record it again with --record"
-            )
+        endpoint = self._asks(request)
         refusals: list[JudgekitError] = []
         for way in self._ways:
             body = self._body(request, way)
             try:
-                data = await self._endpoint.post(way.path, body)
+                data = await endpoint.post(way.path, body)
                 reply = self._reply(request, data, way)
             except (NotServed, RequestRefused, _OtherForm) as refusal:
                 if not _is_about_the_way(refusal):
@@ -119,10 +101,6 @@ class DecisionBackend:
 
     def read(self, request: JudgeRequest, reply: JudgeReply) -> dict[str, Answer]:
         return decisions_read.read(request, reply)
-
-    async def close(self) -> None:
-        if self._endpoint is not None:
-            await self._endpoint.close()
 
     def _body(self, request: JudgeRequest, way: Way) -> dict[str, JsonValue]:
         body = decisions_asked.body(self._prompts, request, model=self._spec.model, form=way.form)

@@ -6,71 +6,37 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import JsonValue
-
-from judgekit.errors import CassetteMiss, ServerFailed
+from judgekit.errors import ServerFailed
 from judgekit.judge import reading
 from judgekit.judge.backend import Body
-from judgekit.judge.endpoint import Endpoint
-from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, canonical
+from judgekit.judge.served import Served
+from judgekit.wire import Answer, JudgeReply, JudgeRequest, canonical
 
 PATH = "/embeddings"
 FORM = "embeddings"
 
 
-class EmbeddingBackend:
-    """An embeddings model behind an endpoint. Without one it replays: whatever is not stored is a CassetteMiss.
+class EmbeddingBackend(Served):
+    """An embeddings model behind an endpoint. Without one it replays.
 
     Numbers are kept to six digits, which is more than two runs of a model agree in.
     """
-
-    def __init__(self, spec: JudgeSpec, endpoint: Endpoint | None) -> None:
-        self._spec = spec
-        self._endpoint = endpoint
-
-    @property
-    def spec(self) -> JudgeSpec:
-        return self._spec
-
-    @property
-    def most_questions(self) -> int | None:
-        return None
-
-    @property
-    def writes(self) -> bool:
-        return False
 
     @property
     def path(self) -> str:
         return PATH
 
-    @property
-    def endpoint(self) -> Endpoint | None:
-        """Where it is asked; None in a replay."""
-        return self._endpoint
-
-    @property
-    def dialect(self) -> dict[str, JsonValue]:
-        return {}
-
-    def learn(self, dialect: Mapping[str, JsonValue]) -> None:
-        """Nothing to learn: there is one way to ask."""
-
     def prepare(self, request: JudgeRequest) -> Body:
         return {"model": self._spec.model, "input": [question.text for question in request.questions]}
 
     async def send(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
-        if self._endpoint is None:
-            raise CassetteMiss(
-                f"the cassette holds no reply to: {request.task} with {', '.join(request.ids)}; the log, the metrics "
-                "or the model changed since it was recorded; record it again with --record"
-            )
+        endpoint = self._asks(request)
         body, count = self.prepare(request), len(request.questions)
 
         def lacks(data: Mapping[str, Any]) -> str | None:
             return None if _vectors(data.get("data"), count) is not None else "one vector for each text"
 
-        return body, self.receive(request, body, await self._endpoint.post(PATH, body, lacks=lacks))
+        return body, self.receive(request, body, await endpoint.post(PATH, body, lacks=lacks))
 
     def receive(self, request: JudgeRequest, body: Body, data: Mapping[str, Any]) -> JudgeReply:  # noqa: ARG002
         vectors = _vectors(data.get("data"), len(request.questions))
@@ -93,10 +59,6 @@ class EmbeddingBackend:
         said = vectors if isinstance(vectors, list) else []
         paired = zip(request.questions, said, strict=False)  # what is missing is missing
         return {question.id: reading.answer(question, one) for question, one in paired}
-
-    async def close(self) -> None:
-        if self._endpoint is not None:
-            await self._endpoint.close()
 
 
 def _vectors(data: object, count: int) -> list[list[float]] | None:

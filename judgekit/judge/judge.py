@@ -9,29 +9,23 @@ from functools import partial
 from math import fsum
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Literal, Self
 
 from pydantic import JsonValue
 
 from judgekit.errors import InputError
 from judgekit.judge import cassette as cassettes
-from judgekit.judge.address import public_url
 from judgekit.judge.asking import Asked, Asker, Meter
 from judgekit.judge.backend import Backend
 from judgekit.judge.budget import Budget
 from judgekit.judge.chat import ChatBackend
-from judgekit.judge.classifier import FORMS as CLASSIFIERS
-from judgekit.judge.classifier import ClassifierBackend, classifier_spec
-from judgekit.judge.decisions import FORM as DECISIONS
-from judgekit.judge.decisions import DecisionBackend, split_url
-from judgekit.judge.dialect import ALTERNATIVES, LOGPROBS, TOP_LOGPROBS
-from judgekit.judge.embedding import FORM as EMBEDDINGS
-from judgekit.judge.embedding import EmbeddingBackend
+from judgekit.judge.classifier import ClassifierBackend
 from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.forms import backend_of
 from judgekit.judge.later import Later, Postable
 from judgekit.judge.naming import names_snapshot
 from judgekit.judge.panel import Panel, votes_of
+from judgekit.judge.parts import alone, decider_of, embedder_of, members_of, model_of, parted
 from judgekit.judge.readout import ReadoutBackend, readout_spec
 from judgekit.judge.rehearsal import Above, Rehearsal
 from judgekit.judge.store import DATABASE, Store
@@ -40,15 +34,8 @@ from judgekit.prompts import Prompts, prompts_of
 from judgekit.together import all_of
 from judgekit.wire import JudgeRequest, JudgeSpec, Texts, Vector
 
-#: Sent unless told otherwise: the same question should get the same answer.
-DEFAULT_PARAMS: Final[Mapping[str, JsonValue]] = {"temperature": 0, "seed": 7, "max_tokens": 2048}
-#: Set for every request; a parameter of these names would ask something else than the pin says.
-_RESERVED: Final = frozenset({"model", "messages", "response_format", "stream", "n"})
-#: What the name of a model begins with that is served by a child process.
-LOCAL_SCHEMES: Final = ("local:", "hf:")
 #: The parts of a panel after the first decider: `decider 2`, `decider 3`, ...
 _FURTHER = "decider "
-_AZURE_PATH = "/openai/deployments/"
 
 
 def _say_nothing(_message: str) -> None:
@@ -59,68 +46,16 @@ def _warn(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-def _params(own: Mapping[str, JsonValue], confidence: str | None) -> dict[str, JsonValue]:
-    """The defaults and on top of them what the user set; None unsets one. Raises InputError for what is not theirs."""
-    if confidence not in (None, LOGPROBS):
-        raise InputError(f"confidence is {confidence!r}; it can be 'logprobs', or left out")
-    if taken := sorted(_RESERVED & own.keys()):
-        raise InputError(f"params cannot set {', '.join(taken)}: judgekit sets it itself; leave it out")
-    usual = {**DEFAULT_PARAMS, **({LOGPROBS: True, TOP_LOGPROBS: ALTERNATIVES} if confidence else {})}
-    if "max_completion_tokens" in own:
-        del usual["max_tokens"]  # endpoints refuse both together
-    return {name: value for name, value in {**usual, **own}.items() if value is not None}
-
-
-def _address(model: str, base_url: str | None) -> str:
-    if base_url is None:
-        raise InputError(f"Judge({model!r}) needs the endpoint that serves it: base_url='http://.../v1'")
-    return base_url
-
-
-def _no_address(model: str, *given: object) -> None:
-    if any(given):
-        raise InputError(f"{model} is served from its file; leave out base_url, api_key and headers")
-
-
 def _served(
-    model: str, context_size: int | None, *, timeout: float, max_attempts: int, on_message: Callable[[str], None]
+    name: str, *, context_size: int | None, timeout: float, max_attempts: int, on_message: Callable[[str], None]
 ) -> tuple[str, Endpoint]:
     """The name and the endpoint of a model that is served from its file."""
     from judgekit.judge.local import local_endpoint  # noqa: PLC0415 - processes and pipes, where there is such a model
 
     endpoint = local_endpoint(
-        model, context_size=context_size, timeout=timeout, max_attempts=max_attempts, on_message=on_message
+        name, context_size=context_size, timeout=timeout, max_attempts=max_attempts, on_message=on_message
     )
     return endpoint.model, endpoint
-
-
-def _credentials(
-    base_url: str | None, api_key: str | None, headers: Mapping[str, str] | None
-) -> tuple[str | None, dict[str, str]]:
-    """The bearer token and the headers. A deployment's path at Azure wants a key in a header of its own."""
-    if api_key and _AZURE_PATH in (base_url or ""):
-        return None, {"api-key": api_key, **(headers or {})}
-    return api_key, dict(headers or {})
-
-
-def _embedder(model: str | Backend | None, endpoint: Endpoint | None) -> Backend | None:
-    """The backend that embeds texts: a model of the judge's own endpoint, or what was given."""
-    if not isinstance(model, str):
-        return model
-    if endpoint is None:
-        raise InputError(
-            f"embedding_model={model!r} needs the endpoint that serves it; give a model with its base_url, or an "
-            "embeddings backend"
-        )
-    return EmbeddingBackend(JudgeSpec(model=model, base_url=endpoint.public_url, form=EMBEDDINGS), endpoint)
-
-
-def _decider_url(model: str, url: str | None) -> str:
-    if url is None:
-        raise InputError(
-            f"the decider {model!r} needs the endpoint that serves it: decider_url='http://.../v1' (--decider-url URL)"
-        )
-    return url
 
 
 def _belong_to_a_name(**given: str | None) -> None:
@@ -129,61 +64,6 @@ def _belong_to_a_name(**given: str | None) -> None:
         raise InputError(
             f"{', '.join(told)} given without the decider it belongs to: decider='MODEL' (--decider MODEL)"
         )
-
-
-def _endpoint_of_decider(
-    url: str, *, key: str | None, beside: Endpoint | None, opened: Callable[..., Endpoint]
-) -> Endpoint:
-    """Where the decider is asked: with a key of its own, or at the endpoint of the model itself, whose key and headers
-    are sent to no other."""
-    if key is None and beside is not None and public_url(url) == beside.public_url:
-        return beside  # one server for both has one key and one set of limits
-    return opened(url, api_key=key)
-
-
-def _deciding(
-    name: str,
-    at: Endpoint,
-    prompts: Prompts,
-    *,
-    form: str | None,
-    path: str | None,
-    labels: Mapping[str, str] | None,
-    pair: str | None,
-) -> Backend:
-    """A classifier, where the form is one of theirs, or else a decision model."""
-    if form in CLASSIFIERS:
-        spec = classifier_spec(name, at.public_url, form=form, labels=labels, pair=pair)
-        return ClassifierBackend(spec, at, prompts)
-    if labels or pair:
-        raise InputError(
-            f"decider_labels and decider_pair are for classifiers: give decider_form {' or '.join(CLASSIFIERS)}"
-        )
-    spec = JudgeSpec(model=name, base_url=at.public_url, form=DECISIONS)
-    return DecisionBackend(spec, at, prompts, form=form, path=path)
-
-
-def _member(one: str | Backend | Judge, like: Backend | None, endpoint: Endpoint | None, prompts: Prompts) -> Backend:
-    """The backend of one further member of a panel; a name is another model at the judge's own endpoint."""
-    if isinstance(one, Judge):
-        return one.decides
-    if not isinstance(one, str):
-        return one
-    if endpoint is None or like is None:
-        raise InputError(f"panel: {one!r} needs the endpoint that serves it; give Judge({one!r}, base_url=...) instead")
-    return backend_of(like.spec.model_copy(update={"model": one}), endpoint, prompts)
-
-
-def _parted(model: Backend | None, decider: Backend | None) -> tuple[Backend | None, Backend]:
-    """Who writes, if anybody, and who decides. A backend that cannot write can only decide."""
-    decides = decider or model
-    if decides is None:
-        raise InputError("a judge needs a model or a decider: Judge('model', base_url=...) or Judge(decider=...)")
-    if model is None or model.writes:
-        return model, decides
-    if decides is not model:
-        raise InputError(f"{model.spec.model} writes no text, so that beside a decider it has nothing to do")
-    return None, decides
 
 
 class Judge:
@@ -269,33 +149,41 @@ class Judge:
             tpm=tpm,
             on_message=_warn,
         )
+        served = partial(
+            _served, context_size=context_size, timeout=timeout, max_attempts=max_attempts, on_message=on_message
+        )
         endpoint: Endpoint | None = None
         if readout and (decider is not None or not isinstance(model, str)):
             raise InputError("readout=True reads a chat model out: give it a model and its base_url, and no decider")
         if isinstance(model, str):
-            if model.startswith(LOCAL_SCHEMES):
-                _no_address(model, base_url, api_key, headers)
-                model, endpoint = _served(
-                    model, context_size, timeout=timeout, max_attempts=max_attempts, on_message=on_message
-                )
-            else:
-                token, sent = _credentials(base_url, api_key, headers)
-                endpoint = opened(_address(model, base_url), api_key=token, headers=sent)
-            spec = JudgeSpec(model=model, base_url=endpoint.public_url, params=_params(params or {}, confidence))
-            model = ChatBackend(spec, endpoint, self.prompts)
+            model, endpoint = model_of(
+                model,
+                base_url,
+                api_key=api_key,
+                headers=headers,
+                params=params or {},
+                confidence=confidence,
+                served=served,
+                opened=opened,
+                prompts=self.prompts,
+            )
             if readout:
-                decider = ReadoutBackend(readout_spec(spec), endpoint, self.prompts)
+                decider = ReadoutBackend(readout_spec(model.spec), endpoint, self.prompts)
         if isinstance(decider, str):
-            url, path = split_url(_decider_url(decider, decider_url or base_url))
-            at = _endpoint_of_decider(url, key=decider_key, beside=endpoint, opened=opened)
-            if model is None:
-                at = opened(url, api_key=decider_key or api_key, headers=headers)
-            decider = _deciding(
-                decider, at, self.prompts, form=decider_form, path=path, labels=decider_labels, pair=decider_pair
+            decider = decider_of(
+                decider,
+                decider_url or base_url,
+                form=decider_form,
+                key=decider_key,
+                labels=decider_labels,
+                pair=decider_pair,
+                beside=endpoint,
+                opened=opened if model is not None else alone(opened, api_key=api_key, headers=headers),
+                prompts=self.prompts,
             )
         else:
             _belong_to_a_name(decider_url=decider_url, decider_form=decider_form, decider_key=decider_key)
-        model, decider = _parted(model, decider)
+        model, decider = parted(model, decider)
         self._has_cache = cache is not None
         self._store = Store(Path(cache) if cache is not None else None, on_message=_warn)
 
@@ -305,11 +193,12 @@ class Judge:
         self._extractor = None if model is None else asker(model)
         self._decider = asker(decider) if self._extractor is None or decider is not model else self._extractor
         mine = decider if readout else model
-        members = [_member(one, mine, endpoint, self.prompts) for one in panel]
+        others = [one.decides if isinstance(one, Judge) else one for one in panel]
+        members = members_of(others, mine, endpoint, self.prompts)
         first = "decider" if self._decider is not self._extractor else "extractor"
         further = {f"{_FURTHER}{number}": asker(member) for number, member in enumerate(members, start=2)}
         self._panel = Panel({first: self._decider, **further}, votes=votes)
-        embedder = _embedder(embedding_model, endpoint)
+        embedder = embedder_of(embedding_model, endpoint)
         self._embedder: Asker | None = None if isinstance(model, ChatBackend) else self._extractor
         if embedder is not None and embedder is not model:
             self._embedder = asker(embedder)

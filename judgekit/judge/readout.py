@@ -15,13 +15,14 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from judgekit.errors import CassetteMiss, InputError, JudgeUnusable, ServerFailed
+from judgekit.errors import InputError, JudgeUnusable, ServerFailed
 from judgekit.judge import layout
 from judgekit.judge.backend import Body
 from judgekit.judge.chat import PATH, lacks, replied
 from judgekit.judge.dialect import ALTERNATIVES, LOGPROBS, TOP_LOGPROBS, Dialect, Speaker
 from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.logprobs import LEAST_MASS, Token, shares_at, tokens_of
+from judgekit.judge.served import Served
 from judgekit.prompts import Prompts
 from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, Question, Texts, Vector, canonical
 
@@ -41,36 +42,20 @@ def readout_spec(spec: JudgeSpec) -> JudgeSpec:
     return spec.model_copy(update={"form": FORM, "params": params, "settings": {"least_mass": LEAST_MASS}})
 
 
-class ReadoutBackend:
+class ReadoutBackend(Served):
     """A chat model that answers each typed question by one token. Without an endpoint it replays."""
 
+    most_questions = 1
+
     def __init__(self, spec: JudgeSpec, endpoint: Endpoint | None, prompts: Prompts) -> None:
-        self._spec = spec
-        self._endpoint = endpoint
+        super().__init__(spec, endpoint)
         self._prompts = prompts
         self._speaker = Speaker(spec.params)
         self._gave_any = False
 
     @property
-    def spec(self) -> JudgeSpec:
-        return self._spec
-
-    @property
     def path(self) -> str:
         return PATH
-
-    @property
-    def endpoint(self) -> Endpoint | None:
-        """Where it is asked; None in a replay."""
-        return self._endpoint
-
-    @property
-    def most_questions(self) -> int | None:
-        return 1
-
-    @property
-    def writes(self) -> bool:
-        return False
 
     @property
     def dialect(self) -> dict[str, JsonValue]:
@@ -89,12 +74,9 @@ class ReadoutBackend:
         return {"model": self._spec.model, "messages": messages, **dialect.spoken(self._spec.params)}
 
     async def send(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
-        if self._endpoint is None:
-            raise CassetteMiss(
-                f"the cassette holds no reply to: {request.task} with {', '.join(request.ids)}; the log, the metrics "
-                "or the prompts changed since it was recorded; record it again with --record"
-            )
-        body, data = await self._speaker.post(self._endpoint, PATH, lambda dialect: self._body(request, dialect), lacks)
+        body, data = await self._speaker.post(
+            self._asks(request), PATH, lambda dialect: self._body(request, dialect), lacks
+        )
         return body, self.receive(request, body, data)
 
     def receive(self, request: JudgeRequest, body: Body, data: Mapping[str, Any]) -> JudgeReply:  # noqa: ARG002
@@ -119,10 +101,6 @@ class ReadoutBackend:
         if reply.refusal or reply.finish == "content_filter":
             return {i: Answer(id=i, cause="content_filter", raw=reply.refusal) for i in request.ids}
         return {question.id: _answer(question, reply.text or "") for question in request.questions}
-
-    async def close(self) -> None:
-        if self._endpoint is not None:
-            await self._endpoint.close()
 
 
 _REMEDY: Final = (
