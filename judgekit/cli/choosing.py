@@ -36,6 +36,22 @@ NO_JUDGE = """no judge given. Ways to give one:
   just to look     judgekit demo                  the shipped log with its shipped recording"""
 
 
+split_option = click.option(
+    "--split",
+    type=click.Choice(["claims", "segments"]),
+    default="claims",
+    show_default=True,
+    help="Judge extracted claims, or the sentences themselves (saves the splitting call).",
+)
+evidence_option = click.option(
+    "--evidence",
+    type=click.Choice(["shown", "required"]),
+    default="shown",
+    show_default=True,
+    help="Whether support counts only with a quote that stands in the sources.",
+)
+
+
 def judge_options(command: F) -> F:
     """The options of every command that asks a judge."""
     options = [

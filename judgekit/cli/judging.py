@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from judgekit import batch
-from judgekit.cli.choosing import judge_of, judge_options, mapping_of, metrics_chosen
+from judgekit.cli.choosing import evidence_option, judge_of, judge_options, mapping_of, metrics_chosen, split_option
 from judgekit.cli.posting import batch_options, posting_of, when_interrupted
 from judgekit.cli.progress import progress
 from judgekit.cli.reading import show_estimate, show_report
@@ -99,13 +99,7 @@ def demo(out: Path, as_json: bool) -> None:
 @click.option(
     "--skip-bad-rows", is_flag=True, help="Leave out rows that cannot be read, and list them in the manifest."
 )
-@click.option(
-    "--split",
-    type=click.Choice(["claims", "segments"]),
-    default="claims",
-    show_default=True,
-    help="Judge extracted claims, or the sentences themselves (saves the splitting call).",
-)
+@split_option
 @click.option(
     "--citation-base",
     type=click.Choice(["auto", "0", "1"]),
@@ -113,13 +107,7 @@ def demo(out: Path, as_json: bool) -> None:
     show_default=True,
     help="Number of the first context in citation markers.",
 )
-@click.option(
-    "--evidence",
-    type=click.Choice(["shown", "required"]),
-    default="shown",
-    show_default=True,
-    help="Whether support counts only with a quote that stands in the sources.",
-)
+@evidence_option
 @click.option(
     "--source-chars",
     type=click.IntRange(1),

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import click
 
 from judgekit import validate as held
-from judgekit.cli.choosing import judge_of, judge_options
+from judgekit.cli.choosing import evidence_option, judge_of, judge_options, split_option
 from judgekit.errors import InputError
 from judgekit.judge import Judge
 from judgekit.pins import templates_of
@@ -37,20 +37,8 @@ Found: TypeAlias = dict[tuple[str, str], list[held.Judged]]
 @click.option("--group-by", metavar="KEY", help="Rows with the same value here are not independent (`extra.qid`).")
 @click.option("--raters", metavar="KEY", help="Where a row keeps what its single raters gave, a list of numbers.")
 @click.option("--seed", type=int, default=7, show_default=True, help="Of the draw, the dev part and the intervals.")
-@click.option(
-    "--split",
-    type=click.Choice(["claims", "segments"]),
-    default="claims",
-    show_default=True,
-    help="For whole answers: judge extracted claims, or the sentences themselves.",
-)
-@click.option(
-    "--evidence",
-    type=click.Choice(["shown", "required"]),
-    default="shown",
-    show_default=True,
-    help="Whether support counts only with a quote that stands in the sources.",
-)
+@split_option
+@evidence_option
 @click.option(
     "--compare-prompts",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
