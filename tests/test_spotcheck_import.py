@@ -115,6 +115,12 @@ def test_a_renamed_column_of_verdicts_is_no_sheet_of_rows_put_off(run, saved, he
     assert labels_of(run) == history_of(run) == []
 
 
+def test_a_renamed_count_of_what_is_missed_is_no_sheet_of_blank_rows(run, saved):
+    filled = saved({}, extra={"missed statements": "2"})
+    with pytest.raises(InputError, match="no column 'missed'; is it 'missed statements'"):
+        brought_in(run, filled)
+
+
 def test_a_sheet_without_verdicts_is_none(run, saved):
     with pytest.raises(InputError, match="no column 'verdict'; give the sheet as it was drawn"):
         brought_in(run, saved({}, drop=(VERDICT,), extra={"note": "read twice"}))

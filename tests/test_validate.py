@@ -14,7 +14,7 @@ from scripts import Truth, judge_that, over_http, request_of
 
 import judgekit as jk
 from judgekit.cli import cli
-from judgekit.errors import InputError, LogError
+from judgekit.errors import BudgetSpent, InputError, LogError
 from judgekit.records import Options
 from judgekit.stats import pearson, spearman
 from judgekit.validate import Judged, best_threshold, compare, judge_row, measure, read, worst
@@ -393,6 +393,25 @@ def test_what_would_change_nothing_or_count_twice_is_refused_before_anything_is_
         assert isinstance(outcome.exception, InputError)
         assert said in str(outcome.exception)
         assert not server.requests
+
+
+def test_a_cap_is_one_of_the_command_for_both_sets_of_prompts(tmp_path: Path) -> None:
+    other = tmp_path / "prompts"
+    other.mkdir()
+    shipped = (Path(jk.__file__).parents[1] / "prompts" / "verify.j2").read_text(encoding="utf-8")
+    (other / "verify.j2").write_text(shipped.replace("claims", "CLAIMS"), encoding="utf-8")
+    path = write(tmp_path / "rows.jsonl", [labelled(number) for number in range(1, 9)])
+    with Server(over_http(TRUTH)) as server:
+        outcome = validated(path, server, "--compare-prompts", other, "--max-calls", 10, "--concurrency", 1)
+        assert isinstance(outcome.exception, BudgetSpent)
+        assert len(server.requests) == 10
+
+
+def test_long_sources_are_asked_in_parts(tmp_path: Path) -> None:
+    row = labelled(2, contexts=["It is cold here. " * 5, "Pump 2 runs at 48 volts and hums."])
+    with Server(over_http(Truth())) as server:
+        (found,) = in_json(write(tmp_path / "rows.jsonl", [row]), server, "--source-chars", 90)["measured"]
+        assert len(server.requests) == found["calls"] == 2
 
 
 def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from judgekit.judge.classifier import FORMS as CLASSIFIERS
 from judgekit.judge.decisions_asked import FORMS
 from judgekit.judge.parts import LOCAL_SCHEMES
 from judgekit.metrics import METRICS, Metric, Rubric, metrics_of
-from judgekit.records import Need
+from judgekit.records import Need, Options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,6 +49,13 @@ evidence_option = click.option(
     default="shown",
     show_default=True,
     help="Whether support counts only with a quote that stands in the sources.",
+)
+source_option = click.option(
+    "--source-chars",
+    type=click.IntRange(1),
+    default=Options().source_chars_per_call,
+    show_default=True,
+    help="Characters of sources in one call at most; longer ones are asked in parts.",
 )
 
 

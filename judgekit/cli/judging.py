@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from judgekit import batch
-from judgekit.cli.choosing import evidence_option, judge_of, judge_options, mapping_of, metrics_chosen, split_option
+from judgekit.cli.choosing import (
+    evidence_option,
+    judge_of,
+    judge_options,
+    mapping_of,
+    metrics_chosen,
+    source_option,
+    split_option,
+)
 from judgekit.cli.posting import batch_options, posting_of, when_interrupted
 from judgekit.cli.progress import progress
 from judgekit.cli.reading import show_estimate, show_report
@@ -108,13 +116,7 @@ def demo(out: Path, as_json: bool) -> None:
     help="Number of the first context in citation markers.",
 )
 @evidence_option
-@click.option(
-    "--source-chars",
-    type=click.IntRange(1),
-    default=Options().source_chars_per_call,
-    show_default=True,
-    help="Characters of sources in one call at most; longer ones are asked in parts.",
-)
+@source_option
 @click.option(
     "--max-unjudged",
     type=click.FloatRange(0, 1),

@@ -13,9 +13,10 @@ from typing import Any, TypeAlias
 import click
 
 from judgekit import validate as held
-from judgekit.cli.choosing import evidence_option, judge_of, judge_options, split_option
+from judgekit.cli.choosing import evidence_option, judge_of, judge_options, source_option, split_option
+from judgekit.cli.spending import spending_options
 from judgekit.errors import InputError
-from judgekit.judge import Judge
+from judgekit.judge import Budget, Judge
 from judgekit.pins import templates_of
 from judgekit.records import Options
 from judgekit.stats import hash_rank
@@ -30,6 +31,7 @@ Found: TypeAlias = dict[tuple[str, str], list[held.Judged]]
 @click.command()
 @click.argument("files", metavar="LABELLED...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @judge_options
+@spending_options
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Folder for the judged rows and the paid replies.")
 @click.option(
     "--limit", type=click.IntRange(1), help="Judge only so many rows of each file, drawn by a hash of seed and id."
@@ -39,6 +41,7 @@ Found: TypeAlias = dict[tuple[str, str], list[held.Judged]]
 @click.option("--seed", type=int, default=7, show_default=True, help="Of the draw, the dev part and the intervals.")
 @split_option
 @evidence_option
+@source_option
 @click.option(
     "--compare-prompts",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -55,9 +58,11 @@ def validate(
     seed: int,
     split: str,
     evidence: str,
+    source_chars: int,
     compare_prompts: Path | None,
     worst: int,
     as_json: bool,
+    budget: Budget,
     **chosen: Any,
 ) -> int:
     """Hold a judge against human labels: balanced accuracy, AUC and correlation, beside what word overlap alone gets.
@@ -68,7 +73,7 @@ def validate(
     measured on the other half. Exit code 3 when nothing could be scored.
     """
     read = _read(files, group_by=group_by, raters=raters)
-    options = Options.model_validate({"split": split, "evidence": evidence})
+    options = Options.model_validate({"split": split, "evidence": evidence, "source_chars_per_call": source_chars})
     judges = [judge_of(**chosen)]
     if compare_prompts is not None:
         judges.append(judge_of(**{**chosen, "prompts": compare_prompts}))
@@ -78,6 +83,7 @@ def validate(
     if out is not None:
         _make(out)
     for judge in judges:
+        judge.use_budget(budget)  # one for both: the caps are those of the command
         if out is not None:
             judge.use_store(out / "cache")
         found.append(asyncio.run(_judged(judge, read, options, limit=limit, seed=seed)))

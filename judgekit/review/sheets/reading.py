@@ -47,10 +47,12 @@ def columns_of(headings: Iterable[str], *, where: str) -> list[str]:
             raise InputError(f"{where}: column {name!r} stands there twice; keep the one that counts")
     if UNIT_ID not in names:
         raise InputError(f"{where}: no column {UNIT_ID!r}; import the sheet with its first row, as it was drawn")
-    likely = [name for name in names if VERDICT.name in name and not name.startswith(_SHOWN)]
-    if VERDICT.name not in names and (likely or MISSED.name not in names):
-        named = f"; is it {likely[0]!r:.80}? call it {VERDICT.name!r}" if likely else "; give the sheet as it was drawn"
-        raise InputError(f"{where}: no column {VERDICT.name!r}{named}")
+    for column in (VERDICT.name, MISSED.name):
+        likely = [name for name in names if column in name and not name.startswith(_SHOWN)]
+        if likely and column not in names:
+            raise InputError(f"{where}: no column {column!r}; is it {likely[0]!r:.80}? call it {column!r}")
+    if VERDICT.name not in names and MISSED.name not in names:
+        raise InputError(f"{where}: no column {VERDICT.name!r}; give the sheet as it was drawn")
     return names
 
 
