@@ -4,8 +4,17 @@ import pytest
 
 from judgekit.errors import InputError
 from judgekit.records import Manifest
-from judgekit.review.labels import exports_of, history_of, key_of, labels_of, labels_path, settled
-from judgekit.review.records import HumanLabel, HumanVerdict
+from judgekit.review.labels import (
+    add_labels,
+    exports_of,
+    history_of,
+    key_of,
+    labels_of,
+    labels_path,
+    note_export,
+    settled,
+)
+from judgekit.review.records import Export, HumanLabel, HumanVerdict
 from judgekit.rundir import write_run
 
 
@@ -95,6 +104,25 @@ def test_a_torn_last_line_is_none_and_a_broken_one_is_named(run):
     labels_path(run).write_text('{"unit_id": 3}\n' + whole, encoding="utf-8")
     with pytest.raises(InputError, match=r"labels\.jsonl:1: not a line of judgekit"):
         labels_of(run)
+
+
+def test_a_line_torn_inside_a_character_is_none_and_is_cut_off(run):
+    keep(run, a_label("u1"), a_label("u2", "Ö"))
+    whole = labels_path(run).read_bytes()
+    labels_path(run).write_bytes(whole[: whole.index("Ö".encode()) + 1])
+    assert [label.unit_id for label in labels_of(run)] == ["u1"]
+    add_labels(run, [a_label("u3")])
+    assert [label.unit_id for label in labels_of(run)] == ["u1", "u3"]
+    labels_path(run).write_bytes(b"\xff\xfe\n" + whole)
+    with pytest.raises(InputError, match=r"labels\.jsonl:1: not a line of judgekit"):
+        labels_of(run)
+
+
+def test_a_draw_whose_key_is_gone_is_named_with_the_file_to_put_back(run):
+    told = {"kind": "verdict", "metrics": (), "seed": 7, "blind": True, "population": 1, "drawn": 1, "at": ""}
+    note_export(run, Export(export_id="x1", **told))
+    with pytest.raises(InputError, match=r"x1\.key\.jsonl: not there, .* put it back"):
+        key_of(run, "x1")
 
 
 def test_only_support_is_support_and_who_cannot_tell_says_neither():

@@ -75,7 +75,10 @@ def key_of(run: Run, export_id: str) -> list[KeyLine]:
     """The key lines of an export, in the order of its rows. InputError: this run has no such export."""
     path = key_path(run, export_id)
     if not path.exists():
-        known = ", ".join(export.export_id for export in exports_of(run)) or "none"
+        exports = [export.export_id for export in exports_of(run)]
+        if export_id in exports:
+            raise InputError(f"{path}: not there, and nothing else tells what {export_id} drew; put it back")
+        known = ", ".join(exports) or "none"
         raise InputError(f"{run.folder}: no export {export_id!r} was drawn from this run; its exports are: {known}")
     return _read(path, KeyLine)
 
@@ -210,7 +213,7 @@ def _read(path: Path, record: type[R]) -> list[R]:
     if not path.exists():
         return []
     found: list[R] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n")[:-1], 1):
+    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):  # a kill may tear a character too
         try:
             found.append(record.model_validate_json(line))
         except ValidationError as error:
