@@ -359,6 +359,20 @@ def test_the_small_export_of_label_studio_comes_back_too(tmp_path):
     assert (one.unit_id, one.verdict, one.reviewer, one.status) == ("u1", "cannot_tell", "2", "done")
 
 
+@pytest.mark.parametrize(
+    "task",
+    [
+        label_studio_export({"completed_by": 1, "result": [choice("human_verdict", "supported")]}),
+        {"unit_id": "u1", "export_id": "x1", "annotator": 2, "human_verdict": "not_supported", "note": "n"},
+        {"id": "u1", "fields": {}, "responses": {"human_verdict": [{"user_id": "a", "value": "supported"}]}},
+    ],
+)
+def test_a_verdict_under_another_name_is_not_read_as_put_off(tmp_path, task):
+    (tmp_path / "export.json").write_text(json.dumps([task]), encoding="utf-8")
+    with pytest.raises(InputError, match="no 'verdict'; is it 'human_verdict'\\? call it 'verdict'"):
+        read(tmp_path / "export.json")
+
+
 def test_argilla_records_fit_their_settings_and_are_plain_text(tmp_path):
     FORMATS["argilla"].write([*hostile_units(), a_unit(99)], tmp_path / "s.json")
     records = json.loads((tmp_path / "s.json").read_text(encoding="ascii"))

@@ -25,7 +25,7 @@ from judgekit.review.sheets.layout import (
     asked,
     is_whole,
 )
-from judgekit.review.sheets.reading import NAMES, filled
+from judgekit.review.sheets.reading import filled
 from judgekit.review.sheets.tasks import as_html, cell, dicts, first_object, objects, only, place, write_json
 
 _SHOWN = "unit"
@@ -90,7 +90,7 @@ def _rows(where: str, task: dict[str, Any]) -> Iterator[tuple[str, dict[str, str
     ids = {UNIT_ID: cell(data.get(UNIT_ID)), EXPORT_ID: cell(data.get(EXPORT_ID))}
     here = place(where, "task", cell(task.get("id")) or ids[UNIT_ID])
     if "data" not in task:  # JSON-MIN: one flat object an annotation
-        told = {name: only(task.get(name)) for name in NAMES}
+        told = {name: only(value) for name, value in task.items()}
         yield here, {**told, **ids, REVIEWER.name: _who(task.get("annotator")), **_spent(task.get("lead_time"))}
         return
     for annotation in dicts(task.get("annotations")):

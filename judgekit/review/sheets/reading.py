@@ -27,6 +27,7 @@ NAMES = (VERDICT.name, CLAIM_OK.name, EVIDENCE.name, MISSED.name, NOTE.name, REV
 _GARBLED = "holds signs that were lost on the way; save the sheet as UTF-8 (in Excel: CSV UTF-8) and import it again"
 #: Columns of a sheet that is not blind: what the judge said, and nobody fills in.
 _SHOWN = "judge_"
+_WORDS: frozenset[str] = frozenset(HumanVerdict)
 #: What shows that somebody has been at a unit; name and time may have been filled in for all rows beforehand.
 _TELLING = (VERDICT.name, CLAIM_OK.name, EVIDENCE.name, MISSED.name, NOTE.name)
 
@@ -78,6 +79,8 @@ def _filled(where: str, row: Mapping[str, str], problems: list[str]) -> Filled |
             )
         return None
     problems += [f"{where}: {name}: {_GARBLED}" for name, cell in told.items() if "\ufffd" in cell]
+    if VERDICT.name not in row and (renamed := _renamed(row)):
+        problems.append(f"{where}: no {VERDICT.name!r}; is it {renamed!r:.80}? call it {VERDICT.name!r}")
     read = _Reader(where, told, problems)
     verdict = read.choice(VERDICT.name, HumanVerdict)
     missed = read.count(MISSED.name)
@@ -95,6 +98,12 @@ def _filled(where: str, row: Mapping[str, str], problems: list[str]) -> Filled |
         minutes=read.minutes(MINUTES.name),
         status="done" if is_done else "deferred" if any(told[name] for name in _TELLING) else "blank",
     )
+
+
+def _renamed(row: Mapping[str, str]) -> str | None:
+    """Under which other name a row of a tool, which holds no more than was filled in, has a verdict."""
+    likely = (name for name in row if VERDICT.name in name.casefold() and not name.startswith(_SHOWN))
+    return next((name for name in likely if row[name].strip().casefold() in _WORDS), None)
 
 
 class _Reader:
