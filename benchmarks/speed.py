@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import resource
 import statistics
 import subprocess
 import sys
@@ -108,8 +107,10 @@ def child_sdk(given: dict[str, Any]) -> dict[str, float]:
 
 
 def child_memory(given: dict[str, Any]) -> dict[str, float]:
+    """A whole run, and the most memory that its process ever held. (`ru_maxrss` may be that of the parent: Linux.)"""
     found = child_run(given)
-    return {**found, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return {**found, "peak_mb": int(status.partition("VmHWM:")[2].split()[0]) / 1024}
 
 
 def measured(kind: str, **given: Any) -> dict[str, float]:
@@ -131,7 +132,8 @@ def measured(kind: str, **given: Any) -> dict[str, float]:
 
 def log_of(folder: Path, count: int) -> Path:
     path = folder / f"log-{count}.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows(count)), encoding="utf-8")
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows(count))
     return path
 
 
