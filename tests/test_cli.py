@@ -365,6 +365,23 @@ def test_every_command_and_every_option_explains_itself() -> None:
         assert found.get_help(click.Context(found)).startswith("Usage:")
 
 
+@pytest.mark.parametrize("group", [(), ("batch",), ("spotcheck",), ("prompts",)])
+def test_the_list_of_commands_cuts_no_sentence_off(group: tuple[str, ...]) -> None:
+    assert "..." not in judgekit(*group, "--help").out.partition("Commands:")[2]
+
+
+def test_the_help_of_a_command_with_many_options_has_each_once_under_a_heading() -> None:
+    shown = judgekit("run", "--help").out
+    headings = [line.removesuffix(":") for line in shown.splitlines() if line.endswith(":") and line[0] != " "]
+    assert [heading.partition(",")[0] for heading in headings] == [
+        *("Options", "Metrics", "Log", "Judge", "Deciders", "Recorded and kept replies", "Pace", "Spending", "Batches")
+    ]
+    listed = [
+        line.split()[0].strip(",") for line in shown.splitlines() if line.startswith("  -") and "help" not in line
+    ]
+    assert sorted(listed) == sorted(one.opts[0] for one in cli.commands["run"].params if isinstance(one, click.Option))
+
+
 def test_help_is_printed_on_stdout() -> None:
     done = judgekit("run", "--help")
     assert (done.code, done.err) == (0, "")

@@ -11,6 +11,7 @@ import click
 from judgekit.cli.choosing import judge_of, judge_options
 from judgekit.cli.judging import job_of, judged, run
 from judgekit.cli.posting import posting_of
+from judgekit.cli.sections import Sectioned
 from judgekit.cli.spending import spending_options
 from judgekit.errors import BatchUnderWay, InputError
 from judgekit.judge.batches import Batches
@@ -28,15 +29,20 @@ def batch() -> None:
     """Batches by hand, and what became of the batches of a run."""
 
 
-@batch.command(name="export", params=[one for one in run.params if one.name not in _NOT_FOR_EXPORT | _SPENDING])
+@batch.command(
+    name="export",
+    cls=Sectioned,
+    params=[one for one in run.params if one.name not in _NOT_FOR_EXPORT | _SPENDING],
+)
 @click.option(
     "--offline", is_flag=True, help="Ask nothing live: hold the model for the one named, and JSON schemas for granted."
 )
 @spending_options
 def export_(batch_size: int, offline: bool, **chosen: Any) -> None:
-    """Write the requests of the next wave as batch files, to be answered elsewhere. Takes the arguments of `run`.
+    """Write the requests of the next wave as batch files.
 
-    The paths of the files go to stdout. Import the results, then export again, until nothing is left.
+    They are to be answered elsewhere. Takes the arguments of `run`. The paths of the files go to stdout. Import the
+    results, then export again, until nothing is left.
     """
     posting = posting_of(size=batch_size, by_hand=True, for_granted=offline)
     job = job_of(record=False, cassette=None, posting=posting, **chosen)
@@ -55,7 +61,10 @@ def export_(batch_size: int, offline: bool, **chosen: Any) -> None:
 @click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("files", metavar="RESULTS...", nargs=-1, required=True, type=click.Path(path_type=Path))
 def import_(folder: Path, files: tuple[Path, ...]) -> None:
-    """Take in results of exported batch files: output files and error files, in any order."""
+    """Take in results of exported batch files.
+
+    Output files and error files, in any order.
+    """
     parcels = _parcels_of(folder)
     if not any(parcel.by_hand for parcel in parcels.open):
         raise InputError(f"{folder}: nothing that was exported waits for results; export first")
@@ -68,18 +77,20 @@ def import_(folder: Path, files: tuple[Path, ...]) -> None:
 @batch.command()
 @click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
 def status(folder: Path) -> None:
-    """List a run's batches as they were when it last looked, without asking anybody."""
+    """List a run's batches as it last saw them; asks nobody."""
     for parcel in _parcels_of(folder).all:
         state = "read" if parcel.is_read else parcel.status
         click.echo(f"wave {parcel.wave}  {parcel.batch_id or parcel.file}  {parcel.requests} requests  {state}")
 
 
-@batch.command()
+@batch.command(cls=Sectioned)
 @click.argument("folder", metavar="RUN", type=click.Path(path_type=Path))
 @judge_options
 def cancel(folder: Path, **given: Any) -> None:
-    """Cancel the batches of a run that are under way; give the same judge. The next `run --batch` keeps what they
-    answered until then."""
+    """Cancel the batches of a run that are under way.
+
+    Give the same judge. The next `run --batch` keeps what they answered until then.
+    """
     parcels = _parcels_of(folder)
     under_way = [parcel for parcel in parcels.open if parcel.batch_id is not None]
     if not under_way:

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar, get_type_hints
 import click
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
+from judgekit.cli.sections import under
 from judgekit.errors import InputError
 from judgekit.judge import Judge
 from judgekit.judge.classifier import FORMS as CLASSIFIERS
@@ -22,6 +23,11 @@ from judgekit.metrics import METRICS, Metric, Rubric, metrics_of
 from judgekit.records import Need, Options
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_judge = under("Judge")
+_decider = under("Deciders, who give the verdicts beside the judge or alone")
+_kept = under("Recorded and kept replies")
+_pace = under("Pace")
 
 NO_JUDGE = """no judge given. Ways to give one:
   an endpoint      --judge MODEL --base-url URL   any OpenAI-compatible endpoint, for instance
@@ -62,107 +68,99 @@ source_option = click.option(
 def judge_options(command: F) -> F:
     """The options of every command that asks a judge."""
     options = [
-        click.option(
-            "--judge", "model", metavar="MODEL", envvar="JUDGEKIT_JUDGE", help="Judge model; prefer a dated name."
-        ),
-        click.option(
+        _judge("--judge", "model", metavar="MODEL", envvar="JUDGEKIT_JUDGE", help="Judge model; prefer a dated name."),
+        _judge(
             "--base-url",
             metavar="URL",
             envvar=["JUDGEKIT_BASE_URL", "OPENAI_BASE_URL"],
             help="OpenAI-compatible endpoint, up to and including /v1.",
         ),
-        click.option(
+        _decider(
             "--decider", metavar="MODEL", help="Decision model that answers the typed questions; see docs/judges.md."
         ),
-        click.option(
+        _decider(
             "--decider-url",
             metavar="URL",
             help="Its endpoint, up to and including /v1, or the whole URL of its requests.  [default: --base-url]",
         ),
-        click.option(
+        _decider(
             "--decider-form",
             type=click.Choice([*FORMS, *CLASSIFIERS]),
             help="How it is asked.  [default: found out by the first call]",
         ),
-        click.option(
+        _decider(
             "--decider-label",
             "decider_labels",
             multiple=True,
             metavar="CLASS=RELATION",
             help="What a class of an entailment classifier means: entailment, neutral or contradiction.",
         ),
-        click.option(
+        _decider(
             "--decider-pair",
             metavar="TEXT",
             help="How {premise} and {hypothesis} become the one text that vllm-classify takes.",
         ),
-        click.option("--decider-key-env", metavar="NAME", help="Environment variable that holds its key."),
-        click.option(
+        _decider("--decider-key-env", metavar="NAME", help="Environment variable that holds its key."),
+        _decider(
             "--panel",
             multiple=True,
             metavar="MODEL[@URL[#NAME]]",
             help="One more decider: another model of --base-url, or one at a URL with its key in variable NAME.",
         ),
-        click.option(
+        _decider(
             "--votes",
             type=click.IntRange(1),
             default=1,
             show_default=True,
             help="How often each decider is asked; the majority of all counts.",
         ),
-        click.option(
+        _judge(
             "--embedding-model",
             metavar="MODEL",
             help="Embeddings model of the same endpoint, for answer_relevance_embedding.",
         ),
-        click.option(
+        _judge(
             "--context-size",
             type=click.IntRange(256),
             metavar="TOKENS",
             help="What a local: or hf: model can read and write in one call.  [default: 8192]",
         ),
-        click.option(
+        _judge(
             "--readout",
             is_flag=True,
             help="Answer each question by one token, with probabilities from the endpoint's logprobs.",
         ),
-        click.option(
+        _judge(
             "--confidence",
             type=click.Choice(["logprobs"]),
             help="Keep the probability of every label written, where the endpoint gives it.",
         ),
-        click.option(
+        _judge(
             "--api-key-env",
             metavar="NAME",
             default="OPENAI_API_KEY",
             show_default=True,
             help="Environment variable that holds the key.",
         ),
-        click.option("--api-key-file", type=click.Path(path_type=Path), help="File that holds the key, instead."),
-        click.option(
+        _judge("--api-key-file", type=click.Path(path_type=Path), help="File that holds the key, instead."),
+        _judge(
             "--header-env",
             "headers",
             multiple=True,
             metavar="HEADER=NAME",
             help="Send this header, with the value of an environment variable.",
         ),
-        click.option("--param", "params", multiple=True, metavar="K=V", help="Set a request parameter (JSON value)."),
-        click.option("--no-param", "unset", multiple=True, metavar="K", help="Leave out a request parameter."),
-        click.option("--cassette", type=click.Path(path_type=Path), help="Replay this recording instead of asking."),
-        click.option(
-            "--record", is_flag=True, help="With --judge and --cassette: write what was asked to the cassette."
-        ),
-        click.option("--cache", type=click.Path(path_type=Path), help="Keep paid replies here.  [default: RUN/cache]"),
-        click.option(
-            "--prompts", type=click.Path(path_type=Path), help="Folder with prompts that replace shipped ones."
-        ),
-        click.option("--strict-pin", is_flag=True, help="Refuse a judge whose name may come to mean another model."),
-        click.option(
-            "--concurrency", type=click.IntRange(1), default=16, show_default=True, help="Most calls in flight."
-        ),
-        click.option("--rpm", type=click.FloatRange(0, min_open=True), help="Requests a minute at most."),
-        click.option("--tpm", type=click.FloatRange(0, min_open=True), help="Tokens a minute at most."),
-        click.option(
+        _judge("--param", "params", multiple=True, metavar="K=V", help="Set a request parameter (JSON value)."),
+        _judge("--no-param", "unset", multiple=True, metavar="K", help="Leave out a request parameter."),
+        _kept("--cassette", type=click.Path(path_type=Path), help="Replay this recording instead of asking."),
+        _kept("--record", is_flag=True, help="With --judge and --cassette: write what was asked to the cassette."),
+        _kept("--cache", type=click.Path(path_type=Path), help="Keep paid replies here.  [default: RUN/cache]"),
+        _judge("--prompts", type=click.Path(path_type=Path), help="Folder with prompts that replace shipped ones."),
+        _judge("--strict-pin", is_flag=True, help="Refuse a judge whose name may come to mean another model."),
+        _pace("--concurrency", type=click.IntRange(1), default=16, show_default=True, help="Most calls in flight."),
+        _pace("--rpm", type=click.FloatRange(0, min_open=True), help="Requests a minute at most."),
+        _pace("--tpm", type=click.FloatRange(0, min_open=True), help="Tokens a minute at most."),
+        _pace(
             "--timeout",
             type=click.FloatRange(0, min_open=True),
             default=120.0,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgekit.cli.choosing import given, judge_of, judge_options
+from judgekit.cli.sections import Sectioned
 from judgekit.errors import InputError
 from judgekit.judge import Judge
 from judgekit.judge.chat import FORM as CHAT
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _INVALID = 3
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @judge_options
 @click.option(
     "--repeat", "rounds", type=click.IntRange(1), default=3, show_default=True, help="How often each canary is asked."
@@ -53,7 +54,7 @@ def doctor(
     as_json: bool,
     **judge: Any,
 ) -> int:
-    """Look at a judge: what its endpoint can do, who answers, and whether it is fit.
+    """Find out what a judge can do, who answers, and if it is fit.
 
     Asks a shipped set of canaries, checks with known answers, several times. Exit code 3 when the judge is not fit.
 

@@ -22,6 +22,7 @@ from judgekit.cli.choosing import (
 from judgekit.cli.posting import batch_options, posting_of, when_interrupted
 from judgekit.cli.progress import progress
 from judgekit.cli.reading import show_estimate, show_report
+from judgekit.cli.sections import Sectioned, under
 from judgekit.cli.spending import spending_options
 from judgekit.estimate import estimate
 from judgekit.judge import Budget, Judge
@@ -40,6 +41,8 @@ Recheck = Literal["auto", "always", "never"]
 _INVALID = 3
 #: Seconds that calls in flight get to land when a run is stopped.
 _GRACE = 5.0
+_metrics = under("Metrics")
+_log = under("Log")
 _DEMO_METRICS = (
     "faithfulness",
     "citation_support",
@@ -54,23 +57,21 @@ _DEMO_METRICS = (
     "refusal",
 )
 
-metrics_option = click.option(
+metrics_option = _metrics(
     "--metrics",
     "listed",
     multiple=True,
     metavar="A,B",
     help=f"Metrics, `attribution` for that family, or `all`.  [default: {', '.join(REFERENCE_FREE)}]",
 )
-rubric_option = click.option(
+rubric_option = _metrics(
     "--rubric",
     "rubrics",
     multiple=True,
     metavar="NAME=CRITERION",
     help="Judge a criterion of your own too, yes or no; --set NAME.levels='[...]' grades it.",
 )
-set_option = click.option(
-    "--set", "settings", multiple=True, metavar="METRIC.OPTION=VALUE", help="Set a metric's option."
-)
+set_option = _metrics("--set", "settings", multiple=True, metavar="METRIC.OPTION=VALUE", help="Set a metric's option.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 
 
@@ -80,7 +81,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the su
 )
 @json_option
 def demo(out: Path, as_json: bool) -> None:
-    """Judge the shipped example log, offline, from its shipped recording."""
+    """Judge the shipped example log, offline, from its recording."""
     job = batch.Job(
         logs=[shipped("examples", "answers.jsonl")],
         out=out,
@@ -93,22 +94,20 @@ def demo(out: Path, as_json: bool) -> None:
     )
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path), required=True, help="Run folder; an interrupted run goes on."
 )
-@judge_options
-@spending_options
 @metrics_option
 @rubric_option
 @set_option
-@click.option("--map", "pairs", multiple=True, metavar="FIELD=COLUMN", help="Where the log names a field otherwise.")
-@click.option(
-    "--skip-bad-rows", is_flag=True, help="Leave out rows that cannot be read, and list them in the manifest."
-)
+@_log("--map", "pairs", multiple=True, metavar="FIELD=COLUMN", help="Where the log names a field otherwise.")
+@_log("--skip-bad-rows", is_flag=True, help="Leave out rows that cannot be read, and list them in the manifest.")
+@judge_options
+@spending_options
 @split_option
-@click.option(
+@_log(
     "--citation-base",
     type=click.Choice(["auto", "0", "1"]),
     default="auto",
@@ -148,10 +147,11 @@ def run(
     batch_wait: float | None,
     **chosen: Any,
 ) -> int:
-    """Judge logs (JSON Lines, one answered question a line) into a run folder.
+    """Judge logs into a run folder.
 
-    A row needs question, answer and contexts; with a reference, ask for context_recall or answer_correctness as well.
-    The same command goes on where an earlier one stopped; replies that had come in are not paid for again.
+    A log is JSON Lines: a row needs question, answer and contexts; with a reference, ask for context_recall or
+    answer_correctness as well. The same command goes on where an earlier one stopped; replies that had come in are not
+    paid for again.
     """
     posting = posting_of(size=batch_size, least=batch_least, longest_wait=batch_wait) if by_batches else None
     job = job_of(record=record, cassette=cassette, posting=posting, **chosen)
@@ -248,7 +248,10 @@ def _verdict_on(finished: Run, max_unjudged: float) -> int:
 @set_option
 @json_option
 def rescore(folder: Path, out: Path | None, listed: tuple[str, ...], settings: tuple[str, ...], as_json: bool) -> None:
-    """Compute other metrics, or the same with other options, from a run's stored verdicts. No judge is asked."""
+    """Compute metrics anew from a run's verdicts; no judge is asked.
+
+    Other metrics, or the same with other options, as far as the run's stored verdicts and ratings reach.
+    """
     source = Run(folder)
     metrics = metrics_chosen(listed, settings, default=[one for one in source.metrics if not isinstance(one, Foreign)])
     rescored = batch.Rescored(run=source, metrics=metrics)

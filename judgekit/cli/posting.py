@@ -9,31 +9,34 @@ from typing import Any, TypeVar
 import click
 
 from judgekit.batch import Job
+from judgekit.cli.sections import under
 from judgekit.judge.batchfile import MOST_REQUESTS
 from judgekit.waves import BATCHES, Parcels, Posting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_batch = under("Batches")
+
 
 def batch_options(command: F) -> F:
     """The options of `run` that have it judge by batches."""
     options = [
-        click.option("--batch", "by_batches", is_flag=True, help="Ask through the endpoint's Batch API, wave by wave."),
-        click.option(
+        _batch("--batch", "by_batches", is_flag=True, help="Ask through the endpoint's Batch API, wave by wave."),
+        _batch(
             "--batch-size",
             type=click.IntRange(1, MOST_REQUESTS),
             default=MOST_REQUESTS,
             show_default=True,
             help="Requests in a batch at most.",
         ),
-        click.option(
+        _batch(
             "--batch-least",
             type=click.IntRange(1),
             default=1,
             show_default=True,
             help="A wave of fewer requests is asked live.",
         ),
-        click.option(
+        _batch(
             "--batch-wait",
             type=click.FloatRange(0),
             metavar="SECONDS",

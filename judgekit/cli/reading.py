@@ -53,7 +53,10 @@ def show_estimate(found: Estimate, *, as_json: bool, priced: bool) -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 def report(folder: Path, row_id: str | None, worst: int, cluster_by: str | None, as_json: bool) -> None:
-    """Print a run: every metric with its counts and interval, and the rows worth reading first."""
+    """Print a run's metrics and the rows worth reading first.
+
+    Every metric has its counts and its interval.
+    """
     from rich.console import Console  # noqa: PLC0415 - loads only when something is printed
 
     from judgekit import report as reports  # noqa: PLC0415 - it needs rich

@@ -9,9 +9,12 @@ from typing import Any
 
 import click
 
+from judgekit.cli.sections import under
 from judgekit.errors import InputError
 from judgekit.judge import Budget
 from judgekit.judge.prices import read_prices
+
+_spending = under("Spending")
 
 
 def spending_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,12 +44,12 @@ def spending_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     above_0 = click.FloatRange(0, min_open=True)
     for option in (
-        click.option("--prices", type=click.Path(path_type=Path), help="JSON file with the prices of models."),
-        click.option("--price-out", type=click.FloatRange(0), help="Money per million completion tokens."),
-        click.option("--price-in", type=click.FloatRange(0), help="Money per million prompt tokens of the judge."),
-        click.option("--max-cost", type=above_0, help="Stop before this command costs more money."),
-        click.option("--max-tokens", type=click.IntRange(1), help="Stop before this command takes more tokens."),
-        click.option("--max-calls", type=click.IntRange(1), help="Stop after so many paid calls of this command."),
+        _spending("--prices", type=click.Path(path_type=Path), help="JSON file with the prices of models."),
+        _spending("--price-out", type=click.FloatRange(0), help="Money per million completion tokens."),
+        _spending("--price-in", type=click.FloatRange(0), help="Money per million prompt tokens of the judge."),
+        _spending("--max-cost", type=above_0, help="Stop before this command costs more money."),
+        _spending("--max-tokens", type=click.IntRange(1), help="Stop before this command takes more tokens."),
+        _spending("--max-calls", type=click.IntRange(1), help="Stop after so many paid calls of this command."),
     ):
         capped = option(capped)
     return capped

@@ -77,7 +77,10 @@ def draw(
     only: Only | None,
     uncertain_below: float | None,
 ) -> None:
-    """Draw verdicts into a blind sheet; what the judge said stays beside the run, in RUN/spotcheck."""
+    """Draw verdicts into a blind sheet for people to label.
+
+    What the judge said stays beside the run, in RUN/spotcheck.
+    """
     from judgekit.review import Order, draw_review  # noqa: PLC0415 - only this command needs it
     from judgekit.review.sheets import format_for  # noqa: PLC0415
 
@@ -129,7 +132,10 @@ def _named(run: Run, inspect: tuple[str, ...], *, metrics: tuple[str, ...], kind
 @click.option("--reviewer", metavar="NAME", help="Who filled in the rows that name nobody.")
 @click.option("--adjudicated", is_flag=True, help="These labels settle disagreements: they outweigh all others.")
 def import_(folder: Path, files: tuple[Path, ...], reviewer: str | None, adjudicated: bool) -> None:
-    """Read filled-in sheets of any format; keep their labels beside the run, or, if anything is wrong, none of them."""
+    """Read filled-in sheets; keep their labels beside the run.
+
+    Sheets of any format, as any program saved them. If anything is wrong in one, none of its labels are kept.
+    """
     from judgekit.report.plain import one_line  # noqa: PLC0415 - only this command needs it
     from judgekit.review import import_sheets  # noqa: PLC0415
 

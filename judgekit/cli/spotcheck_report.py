@@ -27,9 +27,10 @@ _INVALID = 3
 def spotcheck_report(
     folder: Path, metrics: tuple[str, ...], other: Path | None, worst: int, seed: int, as_json: bool
 ) -> int:
-    """Judge against people: each score corrected by their labels, with interval, and what the judge gets wrong.
+    """Correct each score by what people found.
 
-    Exit code 3 when nothing can be estimated: nothing drawn, no label, or a part of the run without one.
+    With its interval, how often the judge is wrong, and where. Exit code 3 when nothing can be estimated: nothing
+    drawn, no label, or a part of the run without one.
     """
     from judgekit.review import outcome_of  # noqa: PLC0415 - only this command needs it
 

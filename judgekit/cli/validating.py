@@ -14,6 +14,7 @@ import click
 
 from judgekit import validate as held
 from judgekit.cli.choosing import evidence_option, judge_of, judge_options, source_option, split_option
+from judgekit.cli.sections import Sectioned
 from judgekit.cli.spending import spending_options
 from judgekit.errors import InputError
 from judgekit.judge import Budget, Judge
@@ -28,7 +29,7 @@ _JUDGED = "judged.jsonl"
 Found: TypeAlias = dict[tuple[str, str], list[held.Judged]]
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("files", metavar="LABELLED...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @judge_options
 @spending_options
@@ -65,7 +66,9 @@ def validate(
     budget: Budget,
     **chosen: Any,
 ) -> int:
-    """Hold a judge against human labels: balanced accuracy, AUC and correlation, beside what word overlap alone gets.
+    """Hold a judge against human labels.
+
+    Prints balanced accuracy, AUC and correlation, beside what word overlap alone gets.
 
     A row needs id, task, `claim` or `answer`, contexts, and `label_binary` (1 good, 0 bad) or a number as `label`.
     Tasks: claim_support, citation_support, answer_faithfulness, relevance, answer_relevance; rows of others are passed
