@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from judgekit.judge.backend import Backend, Body
 from judgekit.judge.budget import Budget
 from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.later import Later, failure
+from judgekit.judge.messages import warn
 from judgekit.judge.naming import is_snapshot_of, names_snapshot
 from judgekit.judge.store import Store
 from judgekit.together import all_of, in_turn
@@ -253,11 +253,11 @@ class Asker:
         except (JudgeUnreachable, ConnectionFailed) as error:
             if not _is_ok(kept):
                 raise
-            _tell(f"{error}; going on with kept replies of {known.resolved!r}, which may have been replaced since")
+            warn(f"{error}; going on with kept replies of {known.resolved!r}, which may have been replaced since")
             self._is_doubted = False
         if self._who != known:
             now = self._who.resolved if self._who is not None else None
-            _tell(f"{known.base_url} answers as {now!r} now; the kept replies of {known.resolved!r} are not used")
+            warn(f"{known.base_url} answers as {now!r} now; the kept replies of {known.resolved!r} are not used")
         elif _is_ok(kept):
             self._store.put(place.key, kept)
 
@@ -484,10 +484,6 @@ def _is_ok(row: str) -> bool:
         return json.loads(row)["ok"] is True
     except (ValueError, KeyError, TypeError, RecursionError):
         return False
-
-
-def _tell(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
 def _drift(pinned: JudgeSpec, now: str | None) -> JudgeDrift:

@@ -30,6 +30,7 @@ from judgekit.errors import (
 from judgekit.judge import faults
 from judgekit.judge.address import public_url, secrets_of
 from judgekit.judge.limiter import Limiter, Slot
+from judgekit.judge.messages import Say, say_nothing
 from judgekit.judge.tokens import FIRST_REPLY, tokens_of
 from judgekit.judge.transfer import SLOWEST, Download, Received, Upload
 
@@ -71,10 +72,6 @@ class Call:
     failure: JudgeError | None = None
 
 
-def _say_nothing(_message: str) -> None:
-    pass
-
-
 class Endpoint:
     """One endpoint, usable from any number of event loops. Constructing it opens nothing.
 
@@ -107,7 +104,7 @@ class Endpoint:
         carrier: Carrier = "auto",
         wait_cap: float = 120.0,
         dead_after: int = 8,
-        on_message: Callable[[str], None] = _say_nothing,
+        on_message: Say = say_nothing,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         chance: Callable[[], float] = random.random,

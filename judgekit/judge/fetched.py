@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from judgekit.errors import InputError, JudgeUnreachable, JudgeUnusable
+from judgekit.judge.messages import Say, say_nothing
 
 if TYPE_CHECKING:
     import httpx2
@@ -24,11 +24,7 @@ _OK, _PARTIAL, _NOT_SATISFIABLE = 200, 206, 416
 _TOLD_EACH: Final = 100_000_000
 
 
-def _say_nothing(_message: str) -> None:
-    pass
-
-
-def fetch(name: str, folder: Path, *, hub: str = HUB, on_message: Callable[[str], None] = _say_nothing) -> Path:
+def fetch(name: str, folder: Path, *, hub: str = HUB, on_message: Say = say_nothing) -> Path:
     """The path of the weights that `hf:owner/repo/file.gguf[@revision]` names, fetched unless they are there.
 
     An interrupted download goes on where it stopped; what came is held against the hash that the hub gives. Raises
@@ -53,7 +49,7 @@ def fetch(name: str, folder: Path, *, hub: str = HUB, on_message: Callable[[str]
     return path
 
 
-def _download(url: str, partial: Path, on_message: Callable[[str], None]) -> None:
+def _download(url: str, partial: Path, on_message: Say) -> None:
     import httpx2  # noqa: PLC0415 - only where something is fetched
 
     have = partial.stat().st_size if partial.exists() else 0
@@ -78,7 +74,7 @@ def _download(url: str, partial: Path, on_message: Callable[[str], None]) -> Non
         raise JudgeUnreachable(f"what came from {url} is not what the hub promised; fetch it again")
 
 
-def _received(response: httpx2.Response, url: str, partial: Path, on_message: Callable[[str], None]) -> str | None:
+def _received(response: httpx2.Response, url: str, partial: Path, on_message: Say) -> str | None:
     """Write what comes; returns the hash that it is to have, if the hub tells."""
     if response.status_code not in (_OK, _PARTIAL):
         raise JudgeUnusable(

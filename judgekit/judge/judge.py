@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import partial
 from math import fsum
@@ -23,6 +22,7 @@ from judgekit.judge.classifier import ClassifierBackend
 from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.forms import backend_of
 from judgekit.judge.later import Later, Postable
+from judgekit.judge.messages import Say, say_nothing, warn
 from judgekit.judge.naming import names_snapshot
 from judgekit.judge.panel import Panel, votes_of
 from judgekit.judge.parts import alone, decider_of, embedder_of, members_of, model_of, parted
@@ -38,16 +38,8 @@ from judgekit.wire import JudgeRequest, JudgeSpec, Texts, Vector
 _FURTHER = "decider "
 
 
-def _say_nothing(_message: str) -> None:
-    pass
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=2)
-
-
 def _served(
-    name: str, *, context_size: int | None, timeout: float, max_attempts: int, on_message: Callable[[str], None]
+    name: str, *, context_size: int | None, timeout: float, max_attempts: int, on_message: Say
 ) -> tuple[str, Endpoint]:
     """The name and the endpoint of a model that is served from its file."""
     from judgekit.judge.local import local_endpoint  # noqa: PLC0415 - processes and pipes, where there is such a model
@@ -135,7 +127,7 @@ class Judge:
         budget: Budget | None = None,
         strict_pin: bool = False,
         context_size: int | None = None,
-        on_message: Callable[[str], None] = _say_nothing,
+        on_message: Say = say_nothing,
     ) -> None:
         self.prompts: Prompts = prompts_of(Path(prompts) if prompts is not None else None)
         self.concurrency = concurrency
@@ -147,7 +139,7 @@ class Judge:
             concurrency=concurrency,
             rpm=rpm,
             tpm=tpm,
-            on_message=_warn,
+            on_message=warn,
         )
         served = partial(
             _served, context_size=context_size, timeout=timeout, max_attempts=max_attempts, on_message=on_message
@@ -185,7 +177,7 @@ class Judge:
             _belong_to_a_name(decider_url=decider_url, decider_form=decider_form, decider_key=decider_key)
         model, decider = parted(model, decider)
         self._has_cache = cache is not None
-        self._store = Store(Path(cache) if cache is not None else None, on_message=_warn)
+        self._store = Store(Path(cache) if cache is not None else None, on_message=warn)
 
         def asker(backend: Backend) -> Asker:
             return Asker(backend, self._store, strict=strict_pin)
@@ -213,7 +205,7 @@ class Judge:
                 "tomorrow; give a dated name or a version"
             )
         if is_live and not self._panel.is_varied:
-            _warn("repeated votes of a judge at temperature 0 are likely all the same; set a temperature above 0")
+            warn("repeated votes of a judge at temperature 0 are likely all the same; set a temperature above 0")
 
     @classmethod
     def replay(cls, path: str | Path, *, prompts: str | Path | None = None) -> Judge:
@@ -366,7 +358,7 @@ class Judge:
         """
         if self.is_replay or self._has_cache or self._store.folder == folder:
             return
-        store = Store(folder, on_message=_warn)
+        store = Store(folder, on_message=warn)
         for key in self._store.keys() if self._store.folder is None else ():
             if (row := self._store.get(key)) is not None:
                 store.put(key, row)

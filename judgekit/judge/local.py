@@ -32,6 +32,7 @@ from judgekit.errors import ConnectionFailed, InputError, JudgeUnreachable, Judg
 from judgekit.judge import fetched
 from judgekit.judge.endpoint import Call, Endpoint
 from judgekit.judge.faults import shown
+from judgekit.judge.messages import Say, say_nothing
 
 #: Where all kept hashes and fetched models lie.
 CACHE: Final = Path.home() / ".cache" / "judgekit"
@@ -42,10 +43,6 @@ _SCRIPT: Final = Path(__file__).with_name("serve_gguf.py")
 _PART = re.compile(r"-00001-of-(\d{5})\.gguf$")
 _LONGEST_LOAD: Final = 900.0
 _TAIL: Final = 2000
-
-
-def _say_nothing(_message: str) -> None:
-    pass
 
 
 class Weights:
@@ -113,7 +110,7 @@ class Child:
         *,
         context_size: int = CONTEXT_SIZE,
         command: Sequence[str | Path] = (),
-        on_message: Callable[[str], None] = _say_nothing,
+        on_message: Say = say_nothing,
     ) -> None:
         if not command and importlib.util.find_spec("xllamacpp") is None:
             raise InputError("a local: judge needs an extra: pip install 'judgekit[local]'")
@@ -250,7 +247,7 @@ class LocalEndpoint(Endpoint):
         *,
         timeout: float = 120.0,
         max_attempts: int = 6,
-        on_message: Callable[[str], None] = _say_nothing,
+        on_message: Say = say_nothing,
     ) -> None:
         super().__init__(
             "http://127.0.0.1/v1", api_key=child.key, timeout=timeout, max_attempts=max_attempts, concurrency=1
@@ -320,7 +317,7 @@ def local_endpoint(
     context_size: int | None = None,
     timeout: float = 120.0,
     max_attempts: int = 6,
-    on_message: Callable[[str], None] = _say_nothing,
+    on_message: Say = say_nothing,
 ) -> LocalEndpoint:
     """The endpoint of `local:FILE.gguf`, or of `hf:OWNER/REPO/FILE.gguf`, which is fetched first unless it is there.
 

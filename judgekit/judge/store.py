@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from judgekit.errors import InputError
+from judgekit.judge.messages import Say, say_nothing
 
 if TYPE_CHECKING:
     from judgekit.judge.textcache import TextCache
@@ -29,10 +30,6 @@ def escaped(text: str) -> str:
     return SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _say_nothing(_message: str) -> None:
-    pass
-
-
 class Store:
     """Rows of text by key: written once, never evicted, never expiring, never unpickled.
 
@@ -43,7 +40,7 @@ class Store:
     be used. Each thread has its own connection, and `close` closes that of the calling thread.
     """
 
-    def __init__(self, folder: Path | None, *, on_message: Callable[[str], None] = _say_nothing) -> None:
+    def __init__(self, folder: Path | None, *, on_message: Say = say_nothing) -> None:
         self.folder = folder
         self._say = on_message
         self._memory: dict[str, str] = {}

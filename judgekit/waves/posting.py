@@ -8,10 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from judgekit.judge.batchfile import MOST_REQUESTS
-
-
-def _say_nothing(_message: str) -> None:
-    pass
+from judgekit.judge.messages import Say, say_nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +26,6 @@ class Posting:
     longest_wait: float | None = None
     by_hand: bool = False
     for_granted: bool = False
-    say: Callable[[str], None] = _say_nothing
+    say: Say = say_nothing
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
