@@ -82,7 +82,7 @@ def put_together(
         speed=tallies.speed(() if judge.is_replay else asked.calls),
     )
     decided, reasons = fitness(found)
-    return found.model_copy(update={"fitness": decided, "reasons": reasons})
+    return found.having(fitness=decided, reasons=reasons)
 
 
 def templates_of(prompts: Prompts) -> dict[str, str]:

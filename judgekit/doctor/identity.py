@@ -10,17 +10,17 @@ from judgekit.judge.local import SCHEME as LOCAL
 from judgekit.judge.naming import names_snapshot
 
 
-class Verdict(NamedTuple):
+class Identity(NamedTuple):
     """Whether a name can be held to, and why."""
 
     is_verifiable: bool
     why: str
 
 
-def verifiable(requested: str, named: Mapping[str, int], probes: Probes, *, base_url: str = "") -> Verdict:
+def verifiable(requested: str, named: Mapping[str, int], probes: Probes, *, base_url: str = "") -> Identity:
     """Whether the names in the replies say which model answered. `named` counts them; "" is a reply without one."""
     if base_url == LOCAL:
-        return Verdict(is_verifiable=True, why="it is served from its file, whose hash is in its name")
+        return Identity(is_verifiable=True, why="it is served from its file, whose hash is in its name")
     names = sorted(name for name in named if name)
     name = names[0] if names else ""
     echo = "an echo of the alias asked for" if name == requested else "an alias"
@@ -33,4 +33,4 @@ def verifiable(requested: str, named: Mapping[str, int], probes: Probes, *, base
         (probes.nonsense == "answered", "it answers under this name whatever model is asked for"),
     )
     why = next((why for holds, why in doubts if holds), None)
-    return Verdict(is_verifiable=why is None, why=why or f"{name} names a snapshot")
+    return Identity(is_verifiable=why is None, why=why or f"{name} names a snapshot")

@@ -62,7 +62,7 @@ async def probe(backend: ChatBackend, prompts: Prompts, flock: Flock, *, oversiz
     heard = await _heard(endpoint, long)
     how = _oversized(heard, expected)
     said = str(heard.error) if heard.error is not None else None
-    return found.model_copy(update={"oversized": how, "oversized_tokens": expected, "said": said})
+    return found.having(oversized=how, oversized_tokens=expected, said=said)
 
 
 def _short(backend: ChatBackend, prompts: Prompts, flock: Flock, chars: int) -> dict[str, JsonValue]:

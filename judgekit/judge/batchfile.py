@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from judgekit.errors import CallTimeout, InputError, JudgekitError, ServerFailed
 from judgekit.judge import faults
+from judgekit.judge.backend import Body
 
 #: What one file may hold, by the rules of the API.
 MOST_REQUESTS: Final = 50_000
@@ -34,7 +35,7 @@ class Outcome(NamedTuple):
     error: JudgekitError | None = None
 
 
-def request_line(custom_id: str, path: str, body: Mapping[str, Any]) -> bytes:
+def request_line(custom_id: str, path: str, body: Body) -> bytes:
     """One request as a line. ASCII, so that a lone surrogate in judged text can be written at all."""
     line = {"custom_id": custom_id, "method": "POST", "url": PREFIX + path, "body": body}
     return json.dumps(line, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"

@@ -48,7 +48,7 @@ class Refusal(Metric):
             low, high = (0.0, 1.0) if refused is None else (refused, refused)
             return as_one_item(self.name, low=low, high=high, judged=False, basis=basis)
         score = Score.share(self.name, [refused], basis=basis)
-        return score.model_copy(update={"label": _TABLE[refused, suffices]})
+        return score.having(label=_TABLE[refused, suffices])
 
 
 def _is_yes(case: Case, kind: RatingKind, subject: str) -> bool | None:

@@ -3,14 +3,15 @@ twice and a batch that is under way is taken up again. No key, header or address
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from judgekit.errors import InputError
+from judgekit.judge.backend import Body
 from judgekit.judge.batchfile import MOST_BYTES, request_line
+from judgekit.records import Record
 
 #: Folder of a run that holds all of this while batches are under way.
 BATCHES: Final = "batches"
@@ -20,10 +21,8 @@ _LIST: Final = "batches.json"
 _UNFINISHED: Final = ".partial"
 
 
-class Parcel(BaseModel):
+class Parcel(Record):
     """One file of requests to one part of the judge, and how far it has come."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     number: int
     wave: int
@@ -38,9 +37,6 @@ class Parcel(BaseModel):
     batch_id: str | None = None
     status: str = "written"
     is_read: bool = False
-
-    def having(self, **changes: Any) -> Parcel:
-        return self.model_copy(update=changes)
 
 
 _PARCELS = TypeAdapter(list[Parcel])
@@ -123,7 +119,7 @@ class Outbox:
         """True for a request that the file in work holds already."""
         return key in self._keys
 
-    def want(self, key: str, body: Mapping[str, Any]) -> None:
+    def want(self, key: str, body: Body) -> None:
         """Note a request down that it does not hold."""
         line = request_line(key, self._path, body)
         if len(self._keys) >= self._size or self._bytes + len(line) > MOST_BYTES:
