@@ -284,6 +284,14 @@ def test_another_model_stops(kind: Kind) -> None:
             asyncio.run(turn())
 
 
+def test_half_a_surrogate_pair_in_the_name_of_the_model_breaks_no_answer(kind: Kind, tmp_path: Path) -> None:
+    with Server(kind.answering("m-2026-01-01\ud800")) as server:
+        judge = judge_at(kind, server, cache=tmp_path / "cache")
+        (asked,) = ask(judge, kind.request)
+    assert labels(asked) == truth(kind)
+    assert all(spec.model_dump_json() for spec in judge.specs.values())
+
+
 def test_a_recording_says_the_same_and_holds_no_secret(kind: Kind, tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
     with Server(kind.answering(MODEL)) as server:

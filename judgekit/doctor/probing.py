@@ -14,6 +14,8 @@ from judgekit.errors import InputError, JudgeError, JudgeStop, RequestRefused, R
 from judgekit.judge.backend import Body
 from judgekit.judge.chat import PATH, ChatBackend
 from judgekit.judge.endpoint import Endpoint
+from judgekit.judge.envelope import used
+from judgekit.judge.logprobs import tokens_of
 from judgekit.prompts import Prompts
 from judgekit.records import Context
 from judgekit.tasks import sources_of, verify
@@ -88,10 +90,7 @@ async def _heard(endpoint: Endpoint, body: Body) -> _Heard:
 def _logprobs(heard: _Heard) -> Logprobs | None:
     if heard.reply is None:
         return "refused" if isinstance(heard.error, RequestRefused) else None
-    first = _first(heard.reply)
-    listed = first.get("logprobs")
-    tokens = listed.get("content") if isinstance(listed, dict) else None
-    return "yes" if isinstance(tokens, list) and tokens else "no"
+    return "yes" if tokens_of(heard.reply) else "no"
 
 
 def _nonsense(heard: _Heard) -> Nonsense | None:
@@ -112,16 +111,8 @@ def _oversized(heard: _Heard, expected: int) -> Oversized:
     return "refused, not recognised" if isinstance(heard.error, RequestRefused) else "failed"
 
 
-def _first(reply: dict[str, Any]) -> dict[str, Any]:
-    choices = reply.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return first if isinstance(first, dict) else {}
-
-
 def _tokens(heard: _Heard) -> int:
-    usage = heard.reply.get("usage") if heard.reply else None
-    count = usage.get("prompt_tokens") if isinstance(usage, dict) else None
-    return count if isinstance(count, int) and count > 0 else 0
+    return used(heard.reply).prompt_tokens if heard.reply else 0
 
 
 def _chars(body: Body) -> int:

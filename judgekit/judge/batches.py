@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from judgekit.errors import JudgeError, JudgeUnusable, RequestRefused, ServerFailed
+from judgekit.judge import envelope
 from judgekit.judge.batchfile import LARGEST_RESULTS, PREFIX
 from judgekit.judge.endpoint import Endpoint
 
@@ -102,7 +103,7 @@ class Batches:
             results=tuple(name for name in files if isinstance(name, str) and _ID.fullmatch(name)),
             codes=frozenset(str(one.get("code")) for one in told),
             reason=self._endpoint.shown("; ".join(map(_words, told[:_SHOWN_ERRORS]))),
-            **{name: _count(counts.get(name)) for name in ("total", "completed", "failed")},
+            **{name: envelope.count(counts.get(name)) for name in ("total", "completed", "failed")},
         )
 
     def _no_batches(self, error: JudgeUnusable | RequestRefused, path: str) -> JudgeUnusable:
@@ -125,7 +126,3 @@ def _id(said: Mapping[str, Any], what: str) -> str:
 def _words(error: Mapping[str, Any]) -> str:
     line = f"line {error['line']}: " if isinstance(error.get("line"), int) else ""
     return line + " ".join(word for word in (error.get("code"), error.get("message")) if isinstance(word, str))
-
-
-def _count(value: object) -> int:
-    return value if type(value) is int and value > 0 else 0

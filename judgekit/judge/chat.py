@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 from weakref import ref
@@ -10,7 +9,7 @@ from weakref import ref
 from pydantic import JsonValue
 
 from judgekit.errors import ServerFailed
-from judgekit.judge import certainty, layout, reading
+from judgekit.judge import certainty, envelope, layout, reading
 from judgekit.judge.backend import Body
 from judgekit.judge.dialect import LOGPROBS, Dialect, Speaker
 from judgekit.judge.endpoint import Endpoint
@@ -23,7 +22,6 @@ PATH = "/chat/completions"
 FORM = "chat"
 FORMATS = ("json_schema", "json_object", "text")
 _TEXT_PARTS: Final = ("text", "output_text")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class _Built(NamedTuple):
@@ -99,40 +97,27 @@ class ChatBackend(Served):
 
 def lacks(data: Mapping[str, Any]) -> str | None:
     """What keeps an object from being a chat completion; None for one that is."""
-    return None if isinstance(_first(data).get("message"), dict) else "choices"
-
-
-def _first(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    choices = data.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return first if isinstance(first, dict) else {}
+    return None if isinstance(envelope.first_choice(data).get("message"), dict) else "choices"
 
 
 def replied(data: Mapping[str, Any]) -> JudgeReply:
     """What matters of a chat completion."""
-    first = _first(data)
+    first = envelope.first_choice(data)
     message = first.get("message", {})
-    usage = data.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
     return JudgeReply(
         text=_text(message.get("content")),
         finish=_text(first.get("finish_reason")),
         refusal=_text(message.get("refusal")) or None,
         reasoning=_text(message.get("reasoning_content") or message.get("reasoning")),
-        model=_text(data.get("model")) or None,
+        model=envelope.model(data),
         fingerprint=_text(data.get("system_fingerprint")) or None,
-        prompt_tokens=_count(usage.get("prompt_tokens")),
-        completion_tokens=_count(usage.get("completion_tokens")),
+        **envelope.used(data)._asdict(),
     )
 
 
 def _text(content: object) -> str | None:
-    """A text, or the text parts of a list of parts; lone surrogates, which no record can hold, are replaced."""
+    """A text, or the text parts of a list of parts."""
     if isinstance(content, list):
         parts = (part for part in content if isinstance(part, dict) and part.get("type", "text") in _TEXT_PARTS)
         content = "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
-    return _SURROGATE.sub("\ufffd", content) if isinstance(content, str) else None
-
-
-def _count(value: object) -> int:
-    return max(0, value) if isinstance(value, int) and not isinstance(value, bool) else 0
+    return envelope.text(content)

@@ -15,6 +15,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from judgekit.errors import InputError, JudgeUnusable
+from judgekit.judge import envelope
 from judgekit.judge.backend import Body
 from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.served import Served
@@ -119,13 +120,11 @@ class ClassifierBackend(Served):
                 f"{self._spec.model}: it is not known what {', '.join(unknown)} mean; say so for every class, for "
                 f"instance --decider-label {unknown[0]}=entailment (neutral, contradiction)"
             )
-        model, usage = data.get("model"), data.get("usage")
-        tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else 0
         return body, JudgeReply(
             text=canonical(rows),
             finish="stop",
-            model=model if isinstance(model, str) and model else None,
-            prompt_tokens=tokens if type(tokens) is int and tokens > 0 else 0,
+            model=envelope.model(data),
+            prompt_tokens=envelope.used(data).prompt_tokens,
         )
 
     def _means(self, name: str) -> Relation | None:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from judgekit.errors import InputError, JudgekitError, JudgeUnusable, RequestRefused, ServerFailed
-from judgekit.judge import decisions_asked, decisions_read
+from judgekit.judge import decisions_asked, decisions_read, envelope
 from judgekit.judge.backend import Body
 from judgekit.judge.decisions_asked import FORMS, MOST_QUESTIONS, Form
 from judgekit.judge.endpoint import Endpoint
@@ -108,19 +108,17 @@ class DecisionBackend(Served):
 
     def _reply(self, request: JudgeRequest, data: Mapping[str, Any], way: Way) -> JudgeReply:
         """What matters of a reply. Raises _OtherForm for one without answers of this form."""
-        answers, model, usage = data.get("answers"), data.get("model"), data.get("usage")
+        answers = data.get("answers")
         if not isinstance(answers, list if way.form == "decisions" else dict):
             shown = self._endpoint.shown(str(data)) if self._endpoint is not None else ""
             raise _OtherForm(
                 f"{self._spec.base_url}{way.path} answered without answers of the form {way.form}: {shown}"
             )
-        usage = usage if isinstance(usage, dict) else {}
         return JudgeReply(
             text=decisions_read.kept(data),
             finish=INPUT_CUT if decisions_read.is_cut(data, request.ids) else "stop",
-            model=model.encode("utf-8", "replace").decode() if isinstance(model, str) and model else None,
-            prompt_tokens=_count(usage.get("input_tokens")),
-            completion_tokens=_count(usage.get("output_tokens")),
+            model=envelope.model(data),
+            **envelope.used(data)._asdict(),
         )
 
     def _refused(self, refusals: list[JudgekitError]) -> JudgekitError:
@@ -150,10 +148,6 @@ class _OtherForm(ServerFailed):
 
 def _is_about_the_way(refusal: JudgekitError) -> bool:
     return not isinstance(refusal, RequestRefused) or refusal.status in _NOT_SO
-
-
-def _count(value: object) -> int:
-    return max(0, value) if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def split_url(url: str) -> tuple[str, str | None]:

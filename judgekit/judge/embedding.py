@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judgekit.errors import ServerFailed
-from judgekit.judge import reading
+from judgekit.judge import envelope, reading
 from judgekit.judge.backend import Body
 from judgekit.judge.served import Served
 from judgekit.wire import Answer, JudgeReply, JudgeRequest, canonical
@@ -42,13 +42,11 @@ class EmbeddingBackend(Served):
         vectors = _vectors(data.get("data"), len(request.questions))
         if vectors is None:
             raise ServerFailed(f"{self._spec.model} answered without one vector for each text")
-        model, usage = data.get("model"), data.get("usage")
-        tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else 0
         return JudgeReply(
             text=canonical(vectors),
             finish="stop",
-            model=model if isinstance(model, str) and model else None,
-            prompt_tokens=tokens if type(tokens) is int and tokens > 0 else 0,
+            model=envelope.model(data),
+            prompt_tokens=envelope.used(data).prompt_tokens,
         )
 
     def read(self, request: JudgeRequest, reply: JudgeReply) -> dict[str, Answer]:

@@ -27,7 +27,7 @@ from judgekit.errors import (
     RateLimited,
     ServerFailed,
 )
-from judgekit.judge import faults
+from judgekit.judge import envelope, faults
 from judgekit.judge.address import public_url, secrets_of
 from judgekit.judge.limiter import Limiter, Slot
 from judgekit.judge.messages import Say, say_nothing
@@ -328,10 +328,10 @@ class Endpoint:
     def _note_answer(self, slot: Slot, reply: Mapping[str, JsonValue]) -> None:
         """Tell the limiter what a request took, and remember how long replies are, for the estimates of later calls."""
         self._answered += 1
-        used = _used(reply) if self.limiter.counts_tokens else None
+        used = envelope.used(reply) if self.limiter.counts_tokens else None
         self.limiter.answered(slot, sum(used) if used else None)
         if used:
-            self._answered_tokens += used[1]
+            self._answered_tokens += used.completion_tokens
 
     @property
     def _usual_reply(self) -> int:
@@ -414,14 +414,3 @@ async def _keep(clients: Collection[QuietClient]) -> AsyncGenerator[None]:
     finally:
         for client in clients:
             await client.close()
-
-
-def _used(reply: Mapping[str, JsonValue]) -> tuple[int, int] | None:
-    """Prompt and completion tokens as an endpoint counts them; None where it does not."""
-    usage = reply.get("usage")
-    if not isinstance(usage, dict):
-        return None
-    asked = (usage.get(name) for name in ("prompt_tokens", "input_tokens"))
-    said = (usage.get(name) for name in ("completion_tokens", "output_tokens"))
-    counts = [next((n for n in found if type(n) is int and n > 0), 0) for found in (asked, said)]
-    return (counts[0], counts[1]) if any(counts) else None

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from math import exp, fsum, isfinite
 from typing import Any, Final, NamedTuple
 
+from judgekit.judge.envelope import first_choice
+
 #: The share of the probability that the options must hold together. Below it, more was meant for something else.
 LEAST_MASS: Final = 0.5
 
@@ -24,9 +26,7 @@ def tokens_of(data: Mapping[str, Any]) -> list[Token]:
     Read are OpenAI's form (`content`, a list of tokens) and the older one (`tokens`, `token_logprobs` and, a mapping
     for each token, `top_logprobs`).
     """
-    choices = data.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    given = first.get("logprobs") if isinstance(first, dict) else None
+    given = first_choice(data).get("logprobs")
     if not isinstance(given, dict):
         return []
     listed = given.get("content")
