@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 from weakref import ref
@@ -30,16 +31,15 @@ class _Built(NamedTuple):
     body: Body
 
 
-class ChatBackend(Served):
-    """A chat model behind an endpoint. Without an endpoint it replays."""
+class Completions(Served):
+    """Asking a chat model in the dialect that its endpoint wants; what is asked and read is a subclass's."""
 
-    writes = True
-
-    def __init__(self, spec: JudgeSpec, endpoint: Endpoint | None, prompts: Prompts) -> None:
+    def __init__(
+        self, spec: JudgeSpec, endpoint: Endpoint | None, prompts: Prompts, *, formats: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(spec, endpoint)
         self._prompts = prompts
-        self._speaker = Speaker(spec.params, FORMATS)
-        self._built: dict[int, _Built] = {}
+        self._speaker = Speaker(spec.params, formats)
 
     @property
     def path(self) -> str:
@@ -54,6 +54,36 @@ class ChatBackend(Served):
 
     def prepare(self, request: JudgeRequest) -> Body:
         return self._body(request, self._speaker.dialect)
+
+    async def send(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
+        body, data = await self._speaker.post(
+            self._asks(request), PATH, lambda dialect: self._body(request, dialect), lacks
+        )
+        return body, self.receive(request, body, data)
+
+    def receive(self, request: JudgeRequest, body: Body, data: Mapping[str, Any]) -> JudgeReply:
+        """What matters of the completion that came back to a body. Raises ServerFailed for what is none."""
+        if (missing := lacks(data)) is not None:
+            raise ServerFailed(f"{self._spec.model} answered without {missing}")
+        return self._received(request, body, data)
+
+    @abstractmethod
+    def _body(self, request: JudgeRequest, dialect: Dialect) -> Body:
+        """The body of a request in a dialect."""
+
+    @abstractmethod
+    def _received(self, request: JudgeRequest, body: Body, data: Mapping[str, Any]) -> JudgeReply:
+        """What matters of a completion."""
+
+
+class ChatBackend(Completions):
+    """A chat model behind an endpoint. Without an endpoint it replays."""
+
+    writes = True
+
+    def __init__(self, spec: JudgeSpec, endpoint: Endpoint | None, prompts: Prompts) -> None:
+        super().__init__(spec, endpoint, prompts, formats=FORMATS)
+        self._built: dict[int, _Built] = {}
 
     def _body(self, request: JudgeRequest, dialect: Dialect) -> Body:
         """The body of a request, built once for all who ask for it, and kept as long as the request is."""
@@ -75,15 +105,7 @@ class ChatBackend(Served):
             body["response_format"] = {"type": "json_object"}
         return body
 
-    async def send(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
-        body, data = await self._speaker.post(
-            self._asks(request), PATH, lambda dialect: self._body(request, dialect), lacks
-        )
-        return body, self.receive(request, body, data)
-
-    def receive(self, request: JudgeRequest, body: Body, data: Mapping[str, Any]) -> JudgeReply:
-        if (missing := lacks(data)) is not None:
-            raise ServerFailed(f"{self._spec.model} answered without {missing}")
+    def _received(self, request: JudgeRequest, body: Body, data: Mapping[str, Any]) -> JudgeReply:
         reply = replied(data)
         found = certainty.probabilities(request, reply, tokens_of(data)) if LOGPROBS in body else None
         return reply.model_copy(update={"probabilities": found}) if found else reply

@@ -18,11 +18,10 @@ from pydantic import JsonValue
 from judgekit.errors import InputError, JudgeUnusable, ServerFailed
 from judgekit.judge import layout
 from judgekit.judge.backend import Body
-from judgekit.judge.chat import PATH, lacks, replied
-from judgekit.judge.dialect import ALTERNATIVES, LOGPROBS, TOP_LOGPROBS, Dialect, Speaker
+from judgekit.judge.chat import Completions, replied
+from judgekit.judge.dialect import ALTERNATIVES, LOGPROBS, TOP_LOGPROBS, Dialect
 from judgekit.judge.endpoint import Endpoint
 from judgekit.judge.logprobs import LEAST_MASS, Token, shares_at, tokens_of
-from judgekit.judge.served import Served
 from judgekit.prompts import Prompts
 from judgekit.wire import Answer, JudgeReply, JudgeRequest, JudgeSpec, Question, Texts, Vector, canonical
 
@@ -42,30 +41,14 @@ def readout_spec(spec: JudgeSpec) -> JudgeSpec:
     return spec.model_copy(update={"form": FORM, "params": params, "settings": {"least_mass": LEAST_MASS}})
 
 
-class ReadoutBackend(Served):
+class ReadoutBackend(Completions):
     """A chat model that answers each typed question by one token. Without an endpoint it replays."""
 
     most_questions = 1
 
     def __init__(self, spec: JudgeSpec, endpoint: Endpoint | None, prompts: Prompts) -> None:
-        super().__init__(spec, endpoint)
-        self._prompts = prompts
-        self._speaker = Speaker(spec.params)
+        super().__init__(spec, endpoint, prompts)
         self._gave_any = False
-
-    @property
-    def path(self) -> str:
-        return PATH
-
-    @property
-    def dialect(self) -> dict[str, JsonValue]:
-        return self._speaker.told
-
-    def learn(self, dialect: Mapping[str, JsonValue]) -> None:
-        self._speaker.learn(dialect)
-
-    def prepare(self, request: JudgeRequest) -> Body:
-        return self._body(request, self._speaker.dialect)
 
     def _body(self, request: JudgeRequest, dialect: Dialect) -> Body:
         if LOGPROBS in dialect.dropped:
@@ -73,15 +56,7 @@ class ReadoutBackend(Served):
         messages = layout.readout(self._prompts, _fits(request))
         return {"model": self._spec.model, "messages": messages, **dialect.spoken(self._spec.params)}
 
-    async def send(self, request: JudgeRequest) -> tuple[Body, JudgeReply]:
-        body, data = await self._speaker.post(
-            self._asks(request), PATH, lambda dialect: self._body(request, dialect), lacks
-        )
-        return body, self.receive(request, body, data)
-
-    def receive(self, request: JudgeRequest, body: Body, data: Mapping[str, Any]) -> JudgeReply:  # noqa: ARG002
-        if (missing := lacks(data)) is not None:
-            raise ServerFailed(f"{self._spec.model} answered without {missing}")
+    def _received(self, request: JudgeRequest, body: Body, data: Mapping[str, Any]) -> JudgeReply:  # noqa: ARG002
         reply = replied(data)
         if reply.refusal or reply.finish == "content_filter":
             return reply
