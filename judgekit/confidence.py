@@ -9,6 +9,8 @@ from judgekit.stats import Mean, macro_mean
 
 #: How often such an interval is to hold the mean that more of the same rows would have.
 CONFIDENCE = 0.95
+#: The same as it is printed.
+PERCENT = f"{CONFIDENCE * 100:g} %"
 
 
 def interval_of(mean: Mean, *, unit: str = "samples") -> Interval:

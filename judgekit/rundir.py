@@ -20,6 +20,7 @@ from judgekit.errors import InputError, NotARun
 from judgekit.metrics import METRICS, Metric, Rubric
 from judgekit.records import Case, Manifest, MetricPin, Result, Score, Summary
 from judgekit.scoring import summarize
+from judgekit.writing import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -271,9 +272,7 @@ def has_run(folder: Path) -> bool:
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the manifest, whole or not at all."""
-    partial = folder / (MANIFEST + ".partial")
-    partial.write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    partial.replace(folder / MANIFEST)
+    write_whole(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
 
 
 def write_run(folder: Path, results: Iterable[Result], manifest: Manifest) -> Run:

@@ -24,6 +24,7 @@ from judgekit.rundir import Run, has_run
 from judgekit.stats import flip_rate, hash_rank_sample
 from judgekit.tasks import Source, verify
 from judgekit.wire import JudgeRequest, JudgeSpec
+from judgekit.writing import write_whole
 
 #: Where a run keeps what the doctor found about its judge.
 KEPT = "doctor.json"
@@ -73,7 +74,7 @@ def belongs_to(folder: Path, judge: Mapping[str, JudgeSpec]) -> None:
 def keep(found: Findings, folder: Path) -> None:
     """Keep findings beside a run, for later comparisons. Raises InputError when they are those of another judge."""
     belongs_to(folder, found.judge)
-    (folder / KEPT).write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    write_whole(folder / KEPT, found.model_dump_json(indent=2) + "\n")
 
 
 async def against(baseline: Baseline, judge: Judge, *, on_call: Callable[[], None] = lambda: None) -> Comparison:

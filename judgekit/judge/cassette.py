@@ -17,6 +17,7 @@ from judgekit.errors import InputError
 from judgekit.judge.chat import FORM as CHAT
 from judgekit.judge.store import escaped
 from judgekit.wire import JudgeReply, JudgeSpec, canonical
+from judgekit.writing import write_whole
 
 FORMAT = 1
 
@@ -90,6 +91,4 @@ def write(path: Path, cassette: Cassette) -> None:
     lines = [canonical({"judgekit_cassette": FORMAT, "voices": voices})]
     lines += [canonical({"key": key, **json.loads(row)}) for key, row in sorted(cassette.rows.items())]
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(escaped("\n".join(lines) + "\n"), encoding="utf-8", newline="\n")
-    partial.replace(path)
+    write_whole(path, escaped("\n".join(lines) + "\n"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from judgekit.confidence import CONFIDENCE, bracketed
+from judgekit.confidence import PERCENT, bracketed
 from judgekit.humans import (
     Agreement,
     Bin,
@@ -22,7 +22,6 @@ from judgekit.humans import (
 from judgekit.report.plain import counted, number, one_line, shortened, words
 from judgekit.report.row import grid, head, put
 
-_PERCENT = f"{CONFIDENCE * 100:g} %"
 _CLAIM_CHARS = 300
 _BAR = 20
 _NAMED = 2
@@ -95,7 +94,7 @@ def _scores(console: Console, outcome: Outcome) -> None:
     """Two lines a metric, then what they rest on; one line for all metrics that have none."""
     head(console, "Scores, as the judge gives them and corrected")
     width = max(len(one_line(score.metric)) for score in outcome.scores)
-    put(console, Text(_line("metric", "", f"raw [{_PERCENT}]", f"corrected [{_PERCENT}]", width), "bold"), indent=2)
+    put(console, Text(_line("metric", "", f"raw [{PERCENT}]", f"corrected [{PERCENT}]", width), "bold"), indent=2)
     for score in outcome.scores:
         put(console, Text(_line(one_line(score.metric), "mean", *_numbers(score.macro), width)), indent=2)
         put(console, Text(_line("", "pooled", *_numbers(score.micro), width)), indent=2)
@@ -250,7 +249,7 @@ def _calibration(console: Console, found: Calibration | None) -> None:
     if found is None:
         put(console, Text("none: the judge gave no probabilities for the labelled checks"), indent=2)
         return
-    put(console, Text(f"confidence   labels  mean   right [{_PERCENT}]", style="bold"), indent=2)
+    put(console, Text(f"confidence   labels  mean   right [{PERCENT}]", style="bold"), indent=2)
     for one in found.bins:
         put(console, Text(_bin(one)), indent=2)
     auc = "-" if found.auc is None else number(found.auc)

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judgekit.confidence import CONFIDENCE, bracketed
+from judgekit.confidence import PERCENT, bracketed
 from judgekit.records import Interval, Label, Manifest, MetricSummary, Result, Summary, Verdict
 from judgekit.report.plain import counted, number, one_line, shortened, words
 from judgekit.report.row import claim_rows, counts_of, fault_cells, grid, head, put
@@ -25,7 +25,6 @@ _RATING_CHARS = 200
 _CLAIM_CHARS = 300
 _CLAIMS_A_ROW = 5
 _UNJUDGED = "unjudged"
-_CONFIDENCE = f"{CONFIDENCE * 100:g} %"
 _SMALL = "*"
 _REFUSALS = (("answered", "answered_sufficient", "answered_insufficient"), ("declined", "over_refusal", "due_refusal"))
 
@@ -128,7 +127,7 @@ def _metrics(console: Console, summary: Summary) -> None:
     metrics = summary.metrics
     falling = " (<)" if console.options.ascii_only else " \u2193"
     names = [one_line(metric.metric) + (falling if metric.lower_is_better else "") for metric in metrics]
-    titles = (f"mean [{_CONFIDENCE}]", f"pooled [{_CONFIDENCE}]", "scored", _UNJUDGED)
+    titles = (f"mean [{PERCENT}]", f"pooled [{PERCENT}]", "scored", _UNJUDGED)
     cells = [_numbers(metric) for metric in metrics]
     widths = [max(map(len, column)) for column in zip(titles, *cells, strict=True)]
     room = console.width - 2 - sum(2 + width for width in widths)
@@ -173,7 +172,7 @@ def _mean(value: float | None, interval: Interval) -> str:
 def _legend(summary: Summary, falling: str) -> Iterator[str]:
     """What the columns and signs mean, and what the intervals rest on; a sign that does not occur is left out."""
     yield "mean: over the scored rows; pooled: all their counts together"
-    yield f"[ ]: {_CONFIDENCE} interval, given this pinned judge; its own errors are not in it"
+    yield f"[ ]: {PERCENT} interval, given this pinned judge; its own errors are not in it"
     if summary.cluster_by is not None:
         lone = f", {summary.ungrouped:,} of them rows without it" if summary.ungrouped else ""
         yield f"[ ]: rows of one {one_line(summary.cluster_by)} count as one: {summary.clusters:,} in all{lone}"

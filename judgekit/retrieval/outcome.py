@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from judgekit.confidence import CONFIDENCE, bracketed
+from judgekit.confidence import PERCENT, bracketed
 from judgekit.records import Interval, Sample
 from judgekit.retrieval.evaluate import Conventions, Evaluation, Mean, Scores, mean_of_values, notes_on
 from judgekit.retrieval.facts import PassRate, coverage_pass_rate
@@ -17,7 +17,7 @@ from judgekit.retrieval.measure import Gap, Measure
 from judgekit.retrieval.rerank import Reranking
 
 _JUDGED = "judged"
-_LEVEL = f"[{CONFIDENCE * 100:g} %]"
+_LEVEL = f"[{PERCENT}]"
 #: How wide a mean with its interval is: `0.5970 [0.32, 0.83]`.
 _CELL = 19
 

@@ -13,6 +13,7 @@ from judgekit.errors import InputError
 from judgekit.records import Record
 from judgekit.review.records import Export, HumanLabel, HumanVerdict, KeyLine
 from judgekit.rundir import Run
+from judgekit.writing import write_whole
 
 R = TypeVar("R", bound=Record)
 
@@ -66,9 +67,7 @@ def write_key(path: Path, lines: Sequence[KeyLine]) -> None:
                 "draw with another --seed"
             )
         return
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_text(written, encoding="utf-8", newline="\n")
-    partial.replace(path)
+    write_whole(path, written)
 
 
 def key_of(run: Run, export_id: str) -> list[KeyLine]:

@@ -12,6 +12,7 @@ from judgekit.errors import InputError
 from judgekit.judge.backend import Body
 from judgekit.judge.batchfile import MOST_BYTES, request_line
 from judgekit.records import Record
+from judgekit.writing import write_whole
 
 #: Folder of a run that holds all of this while batches are under way.
 BATCHES: Final = "batches"
@@ -72,9 +73,8 @@ class Parcels:
     def keep(self, *parcels: Parcel) -> None:
         """Add parcels, or put them in place of those with their numbers."""
         self._all.update((parcel.number, parcel) for parcel in parcels)
-        partial = self.folder / (_LIST + _UNFINISHED)
-        partial.write_bytes(_PARCELS.dump_json(self.all, indent=1, exclude_defaults=True) + b"\n")
-        partial.replace(self.folder / _LIST)
+        listed = _PARCELS.dump_json(self.all, indent=1, exclude_defaults=True).decode()
+        write_whole(self.folder / _LIST, f"{listed}\n")
 
     def begin(self) -> None:
         """Make the folder, for its owner alone, and drop what a killed session left half written."""
