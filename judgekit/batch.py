@@ -18,11 +18,11 @@ from judgekit.formats import native
 from judgekit.judge import Judge
 from judgekit.metrics import Metric
 from judgekit.pins import EMBEDDER, pins_of, templates_of
+from judgekit.recall import Recall
 from judgekit.records import (
     ANSWER,
     REFERENCE,
     ROW,
-    Label,
     Manifest,
     MetricPin,
     Need,
@@ -147,7 +147,7 @@ async def _judge_rows(
         for sample in native.read(job.logs, mapping=job.mapping):
             ids.append(sample.id)
             old = results.get(sample.id)
-            if old is not None and old.case.sample == sample and is_finished(old):
+            if old is not None and old.case.sample == sample and old.is_finished:
                 kept += 1
             else:
                 yield sample
@@ -168,8 +168,9 @@ async def _judged(job: Job, samples: Iterator[Sample]) -> AsyncGenerator[Result]
     """The results of samples, live or by batches; a live session first uses what the batches of another brought."""
     judge, metrics, options, folder = job.judge, job.metrics, job.options, job.out / BATCHES
     if job.posting is None and (judge.is_replay or not folder.exists()):
-        waiting = _ROWS_WAITING * judge.concurrency
-        async for result in judge_samples(samples, judge=judge, metrics=metrics, options=options, waiting=waiting):
+        waiting, by = _ROWS_WAITING * judge.concurrency, Recall(judge, metrics, options).judge
+        live = judge_samples(samples, judge=judge, metrics=metrics, options=options, waiting=waiting, by=by)
+        async for result in live:
             yield result
         return
 
@@ -188,13 +189,6 @@ async def _judged(job: Job, samples: Iterator[Sample]) -> AsyncGenerator[Result]
         is_complete = True
     finally:
         office.close(is_complete=is_complete)
-
-
-def is_finished(result: Result) -> bool:
-    """False when something about a row failed, so that asking again may mend it."""
-    case = result.case
-    unjudged = any(verdict.label is Label.UNJUDGED for verdict in case.verdicts)
-    return not (result.faults or case.unsplit or unjudged or any(rating.label is None for rating in case.ratings))
 
 
 def _take_up(job: Job, earlier: Manifest | None) -> None:

@@ -7,7 +7,7 @@ asks in `desk`.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import aclosing
 from typing import Any, NamedTuple
 
@@ -52,9 +52,10 @@ async def judge_samples(
     options: Options,
     in_flight: int | None = None,
     waiting: int = 0,
+    by: Callable[[Sample], Coroutine[Any, Any, Result]] | None = None,
 ) -> AsyncIterator[Result]:
     """Results in input order, with at most `in_flight` samples begun and not yet handed out, or more by `waiting` while
-    so many are finished and wait for an earlier one.
+    so many are finished and wait for an earlier one. `by` judges one sample, instead of `judge_sample`.
 
     A sample that fails yields a result with its fault; a judge that cannot go on raises JudgeStop.
     """
@@ -65,7 +66,7 @@ async def judge_samples(
     def begin(sample: Sample) -> Coroutine[Any, Any, Result]:
         return judge_sample(sample, judge=judge, metrics=metrics, options=options)
 
-    async with aclosing(in_order(samples, begin, most=window, waiting=waiting)) as results:
+    async with aclosing(in_order(samples, by or begin, most=window, waiting=waiting)) as results:
         async for result in results:
             yield result
 
@@ -83,7 +84,8 @@ async def judge_sample(sample: Sample, *, judge: Judge, metrics: Sequence[Metric
         fault = Fault(stage=ROW, cause=type(error).__name__, message=str(error))
         unscored = tuple(Score.undefined(metric.name, Reason.UNJUDGED, note=str(error)) for metric in metrics)
         return _result(desk, Case(sample=sample), unscored, fault)
-    return _result(desk, case, tuple(_scored(desk, case, metric) for metric in metrics))
+    scores, faults = scored(case, metrics)
+    return _result(desk, case, scores, *faults)
 
 
 def _result(desk: Desk, case: Case, scores: tuple[Score, ...], *faults: Fault) -> Result:
@@ -124,13 +126,18 @@ def _can_be_had(metrics: Sequence[Metric], *, judge: Judge, options: Options) ->
             judge.embedder_for(metric.name)
 
 
-def _scored(desk: Desk, case: Case, metric: Metric) -> Score:
-    """One metric's score; a metric that fails, or returns what is no score of its own, takes no other with it."""
-    try:
-        return _genuine(metric.score(case), metric)
-    except Exception as error:  # noqa: BLE001  a user's metric may raise anything
-        desk.faults.append(Fault(stage=f"score {metric.name}", cause=type(error).__name__, message=str(error)))
-        return Score.undefined(metric.name, Reason.UNJUDGED, note=str(error))
+def scored(case: Case, metrics: Sequence[Metric]) -> tuple[tuple[Score, ...], tuple[Fault, ...]]:
+    """The scores of a case, and the fault of every metric that fails or returns what is no score of its own: it takes
+    no other with it."""
+    scores: list[Score] = []
+    faults: list[Fault] = []
+    for metric in metrics:
+        try:
+            scores.append(_genuine(metric.score(case), metric))
+        except Exception as error:  # noqa: BLE001  a user's metric may raise anything
+            faults.append(Fault(stage=f"score {metric.name}", cause=type(error).__name__, message=str(error)))
+            scores.append(Score.undefined(metric.name, Reason.UNJUDGED, note=str(error)))
+    return tuple(scores), tuple(faults)
 
 
 def _genuine(score: object, metric: Metric) -> Score:

@@ -220,6 +220,12 @@ class Asker:
         return await asyncio.shield(flight)
 
     @property
+    def is_settled(self) -> bool:
+        """True when it is known who answers, and every reply may be taken from where it is kept without being noted."""
+        self._open()
+        return self._is_known and self.used is None and self.later is None
+
+    @property
     def _is_known(self) -> bool:
         """True when it is known, beyond doubt, whose replies are served and kept."""
         return self._who is not None and not self._is_doubted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from math import fsum
@@ -365,6 +365,25 @@ class Judge:
         self._store = store
         for asker in self._parts.values():
             asker.use_store(store)
+
+    @property
+    def is_settled(self) -> bool:
+        """True when what rests on replies may be kept beside them: in a cache of its own, with all parts known."""
+        return self._has_cache and not self.is_replay and all(asker.is_settled for asker in self._parts.values())
+
+    def remember(self, key: str, text: str) -> None:
+        """Keep a text beside the replies that it rests on."""
+        self._store.put(key, text)
+
+    def recall(self, key: str) -> str | None:
+        """The text that was kept under a key; None where there is none."""
+        return self._store.get(key)
+
+    def reuse(self, parts: Iterable[str]) -> None:
+        """Count a call of each of these parts as answered from what was kept."""
+        meters = self.meters
+        for part in parts:
+            meters[part].reused += 1
 
     def pin(self, specs: Mapping[str, JudgeSpec]) -> None:
         """Answer as these only, as a run began. Raises JudgeDrift when another model answered already."""

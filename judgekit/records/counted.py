@@ -7,7 +7,7 @@ from enum import StrEnum
 from math import fsum
 
 from judgekit.records.base import Record
-from judgekit.records.judged import Case, Fault, Verdict
+from judgekit.records.judged import Case, Fault, Label, Verdict
 from judgekit.records.taken_apart import Claim
 
 
@@ -120,6 +120,13 @@ class Result(Record):
     usage: Usage = Usage()
     calls: tuple[JudgeCall, ...] = ()
     faults: tuple[Fault, ...] = ()
+
+    @property
+    def is_finished(self) -> bool:
+        """False when something about the row failed, so that asking again may mend it."""
+        case = self.case
+        unjudged = any(verdict.label is Label.UNJUDGED for verdict in case.verdicts)
+        return not (self.faults or case.unsplit or unjudged or any(rating.label is None for rating in case.ratings))
 
     @property
     def id(self) -> str:
