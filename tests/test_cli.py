@@ -382,6 +382,15 @@ def test_the_help_of_a_command_with_many_options_has_each_once_under_a_heading()
     assert sorted(listed) == sorted(one.opts[0] for one in cli.commands["run"].params if isinstance(one, click.Option))
 
 
+def test_one_row_is_no_plural(tmp_path: Path, out: Path) -> None:
+    (tmp_path / "one.jsonl").write_text(lines([row(1)]), encoding="utf-8")
+    done = judgekit(
+        *("run", tmp_path / "one.jsonl", "-o", out, "--judge", "m-2025-04-14", "--base-url", "http://127.0.0.1:9/v1"),
+        "--estimate",
+    )
+    assert (done.code, "Estimate for 1 row; nothing" in done.out) == (0, True)
+
+
 def test_help_is_printed_on_stdout() -> None:
     done = judgekit("run", "--help")
     assert (done.code, done.err) == (0, "")

@@ -77,6 +77,11 @@ def test_every_command_is_named_in_the_readme(command: str) -> None:
     assert f"`judgekit {command}" in README
 
 
+@pytest.mark.parametrize("page", sorted(DOCS))
+def test_every_page_of_the_docs_is_listed_in_the_readme(page: str) -> None:
+    assert f"(docs/{page})" in README.partition("## Documentation")[2]
+
+
 def test_every_room_of_the_house_is_in_the_plan() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     layers = settings["importlinter"]["contracts"][0]["layers"]

@@ -369,7 +369,7 @@ UPSTREAM = {
 }
 
 LASTING: dict[str, tuple[Reply, type[JudgekitError], str]] = {
-    "wrong key": (error(401, "Incorrect API key provided"), JudgeUnusable, "set the API key"),
+    "wrong key": (error(401, "Incorrect API key provided"), JudgeUnusable, "OPENAI_API_KEY"),
     "no right": (error(403, "not allowed"), JudgeUnusable, "may use the model"),
     "quota by code": (error(429, "x", code="insufficient_quota"), JudgeUnusable, "add credit"),
     "quota by type": (error(429, "x", type="insufficient_quota"), JudgeUnusable, "add credit"),

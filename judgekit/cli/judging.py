@@ -271,6 +271,8 @@ def judged(job: batch.Job) -> Run:
     sent, reused = sum(m.sent for m in meters), sum(m.reused for m in meters)
     paid = f" (cost {money(job.judge.cost)})" if job.judge.budget.prices else ""
     click.echo(
-        f"judgekit: {len(finished)} rows; {sent} judge calls sent{paid}, {reused} answered from what was kept", err=True
+        f"judgekit: {len(finished)} row{'s' * (len(finished) != 1)}; {sent} judge calls sent{paid}, "
+        f"{reused} answered from what was kept",
+        err=True,
     )
     return finished

@@ -38,7 +38,7 @@ def show_estimate(found: Estimate, *, as_json: bool, priced: bool) -> None:
         click.echo(found.model_dump_json(indent=2))
         return
     metrics = ((name, one.usage, one.own) for name, one in found.metrics.items())
-    title = f"Estimate for {found.rows:,} rows; nothing was sent"
+    title = f"Estimate for {found.rows:,} row{'s' * (found.rows != 1)}; nothing was sent"
     spent_table(Console(), title, metrics, found.together, priced=priced)
     click.echo(f"  {found.kept:,} more calls are answered already, and free")
     click.echo("  assumed: a claim for every twelve words of a sentence begun; no thinking, no second asking")

@@ -207,11 +207,17 @@ def fault(said: Said, *, where: str, model: str | None, secrets: Iterable[str] =
     return _about_input(said, told) or _passing_or_refused(said, told, secrets)
 
 
+_KEY = (
+    "set the API key that belongs to this endpoint: in OPENAI_API_KEY, in another variable (--api-key-env, "
+    "--decider-key-env) or in a file (--api-key-file); from Python api_key or decider_key"
+)
+
+
 def _remedy(said: Said, where: str, model: str | None) -> str | None:
     """What to change where no call at all can succeed as things are; None where another call might."""
     is_no_model = said.status in {400, 404} and NO_MODEL.search(said.text) is not None
     remedies = (
-        (said.status == HTTPStatus.UNAUTHORIZED, "set the API key that belongs to this endpoint"),
+        (said.status == HTTPStatus.UNAUTHORIZED, _KEY),
         (said.status < HTTPStatus.BAD_REQUEST, "it redirects elsewhere: give the final base URL"),
         (_is_quota(said), "the quota is used up: add credit or give another key, the same command goes on from here"),
         (
